@@ -14,6 +14,8 @@ export interface FrameSink {
   write(frame: Uint8Array): 'sent' | 'buffered' | 'refused'
   /** Several writes in one system call. `bufferedBytes` lies inside `writes`; read it after. */
   together(writes: () => void): void
+  /** Asks the peer for a pong; one that never comes is a peer that is gone. */
+  ping(): void
   /** Sends the close frame behind what is buffered and ends the socket. Nothing can be written afterwards. */
   close(reason: CloseReason): void
   /** Ends the connection now, without a close frame. */

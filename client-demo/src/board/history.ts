@@ -1,0 +1,31 @@
+import * as Y from 'yjs'
+import type { Board } from './model.ts'
+
+/**
+ * Undo and redo of what this page did. One gesture is one step: `mark()` is called where a gesture begins, and everything up
+ * to the next mark is taken together, however long it takes.
+ */
+export class History {
+  readonly manager: Y.UndoManager
+
+  constructor(board: Board) {
+    this.manager = new Y.UndoManager(board.root, {
+      trackedOrigins: new Set([board.origin]),
+      captureTimeout: Number.MAX_SAFE_INTEGER,
+    })
+  }
+
+  mark(): void {
+    this.manager.stopCapturing()
+  }
+
+  undo(): void {
+    this.manager.undo()
+    this.mark()
+  }
+
+  redo(): void {
+    this.manager.redo()
+    this.mark()
+  }
+}

@@ -1,0 +1,106 @@
+import { iconButton, textButton } from '../ui/button.ts'
+import { h } from '../ui/dom.ts'
+import { type IconName, icon } from '../ui/icons.ts'
+import { refusalWords } from './close-words.ts'
+import type { Connection, LineState } from './connection.ts'
+
+interface Words {
+  readonly icon: IconName
+  readonly tone: 'good' | 'wait' | 'bad'
+  readonly label: string
+  readonly detail: string
+}
+
+const WORDS: Record<Exclude<LineState['is'], 'refused'>, Words> = {
+  connected: { icon: 'check', tone: 'good', label: 'Connected', detail: 'Everything is saved and shared.' },
+  connecting: { icon: 'wait', tone: 'wait', label: 'Connecting', detail: 'Looking for the server.' },
+  behind: {
+    icon: 'wait',
+    tone: 'wait',
+    label: 'Catching up',
+    detail: 'Your line is slow: you see others a little late, nothing is lost.',
+  },
+  limited: {
+    icon: 'wait',
+    tone: 'wait',
+    label: 'Slowed down',
+    detail: 'You send more than the server takes at once. It all arrives, a little later.',
+  },
+  slowed: {
+    icon: 'wait',
+    tone: 'wait',
+    label: 'Slow line',
+    detail: 'The server sends you fewer, larger updates, because your line could not keep up.',
+  },
+  offline: {
+    icon: 'offline',
+    tone: 'bad',
+    label: 'Offline',
+    detail: 'Keep drawing: your changes are kept on this device and sent on return.',
+  },
+  restarting: { icon: 'wait', tone: 'wait', label: 'Server restarting', detail: 'Back in a moment. Keep drawing.' },
+  full: {
+    icon: 'wait',
+    tone: 'bad',
+    label: 'Reconnecting',
+    detail: 'The server could not keep this line open. Trying again.',
+  },
+  'read-only': {
+    icon: 'lock',
+    tone: 'wait',
+    label: 'View only',
+    detail: 'You can look around, not change this board.',
+  },
+}
+
+const REFUSED: Words = {
+  icon: 'warning',
+  tone: 'bad',
+  label: 'Not connected',
+  detail: 'The server refused this board.',
+}
+
+const changes = (n: number): string => (n === 1 ? '1 change not sent yet' : `${n} changes not sent yet`)
+
+/** The state of the line, always in the same corner, in a word, with an icon and a colour that all say the same. */
+export function linePill(connection: Connection): HTMLElement {
+  const symbol = h('span', { class: 'pill-icon' })
+  const label = h('span', { class: 'pill-label' })
+  const pill = h('div', { class: 'pill', attrs: { role: 'status', 'aria-live': 'polite' } }, symbol, label)
+  const show = () => {
+    const state = connection.state.value
+    const unsent = connection.unsent.count.value
+    const words = state.is === 'refused' ? REFUSED : WORDS[state.is]
+    symbol.replaceChildren(icon(words.icon))
+    pill.dataset.tone = words.tone
+    pill.dataset.state = state.is
+    label.textContent = unsent > 0 && state.is !== 'connected' ? `${words.label} · ${changes(unsent)}` : words.label
+    pill.title = words.detail
+  }
+  connection.state.watch(show)
+  connection.unsent.count.watch(show)
+  return pill
+}
+
+/** What a person has to read: refusals stay until they are dealt with. */
+export function lineBanner(connection: Connection, newRoom: () => void): HTMLElement {
+  const banner = h('div', { class: 'banner', attrs: { role: 'alert', hidden: true } })
+  connection.state.watch((state) => {
+    banner.hidden = state.is !== 'refused'
+    if (state.is !== 'refused') return
+    const { title, advice } = refusalWords(state.code)
+    banner.dataset.code = String(state.code)
+    banner.replaceChildren(
+      icon('warning'),
+      h('div', { class: 'banner-words' }, h('strong', { text: title }), h('p', { text: advice })),
+      h(
+        'div',
+        { class: 'banner-actions' },
+        textButton('Try again', () => void connection.connect()),
+        textButton('New board', newRoom),
+      ),
+      iconButton({ icon: 'close', label: 'Hide this message', onClick: () => (banner.hidden = true) }),
+    )
+  })
+  return banner
+}

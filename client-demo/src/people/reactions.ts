@@ -1,0 +1,100 @@
+/** A picture that floats up from where somebody is, for everybody, without a trace in the document. */
+import type { Viewport } from '../canvas/viewport.ts'
+import { h, reducedMotion } from '../ui/dom.ts'
+import { iconButton } from '../ui/button.ts'
+import type { Presence } from './presence.ts'
+
+const SVG = 'http://www.w3.org/2000/svg'
+const SHOWN_MS = 2_400
+
+type Part = readonly [path: string, fill: string, stroke?: string]
+
+const FACE: Part = ['M16 3a13 13 0 110 26 13 13 0 010-26z', '#f7c948']
+const INK = '#4a3200'
+const EYES: Part = ['M11 11.500a1.600 2.200 0 110 4.400 1.600 2.200 0 010-4.400zM21 11.500a1.600 2.200 0 110 4.400 1.600 2.200 0 010-4.400z', INK]
+
+/** Drawn here rather than taken from a font: not every system has one with pictures. Others send only the number. */
+const GLYPHS: ReadonlyArray<{ label: string; parts: readonly Part[] }> = [
+  {
+    label: 'Thumbs up',
+    parts: [
+      ['M5 14h5v14H5a1.500 1.500 0 01-1.500-1.500v-11A1.500 1.500 0 015 14z', '#5b8def'],
+      ['M11.500 14.500L16 4c2.500 0 4 2 3.500 4.500L18.500 13h7a2.500 2.500 0 012.400 3.100l-2.400 9.500A3 3 0 0122.600 28H11.500z', '#f7c948'],
+    ],
+  },
+  { label: 'Heart', parts: [['M16 28C9 22.500 3.500 18 3.500 11.800A6.800 6.800 0 0116 8a6.800 6.800 0 0112.500 3.800C28.500 18 23 22.500 16 28z', '#e5484d']] },
+  { label: 'Laughing', parts: [FACE, ['M8.500 17h15a7.500 7.500 0 01-15 0z', INK], ['M9 13.500l2.200-2.500 2.300 2.500M18.500 13.500l2.300-2.500 2.200 2.500', 'none', INK]] },
+  { label: 'Surprised', parts: [FACE, EYES, ['M16 18.500a3 3.500 0 110 7 3 3.500 0 010-7z', INK]] },
+  { label: 'Thinking', parts: [FACE, EYES, ['M11 22.500c3-2 6.500-2 9.500-.5M8.500 8.500c1.500-1.200 3-1.400 4.500-.8', 'none', INK]] },
+  {
+    label: 'Celebrate',
+    parts: [
+      ['M4 28l6.500-16 9.500 9.500z', '#f7c948'],
+      ['M17 4v5M24 6l-3 4M28 14h-5M25 21l-3-1.500M12.500 6.500l2 3', 'none', '#7d4fc4'],
+      ['M8 20l5 5M6.500 24l3 3', 'none', '#d9730d'],
+    ],
+  },
+]
+
+function picture(glyph: number): SVGSVGElement | null {
+  const known = GLYPHS[glyph]
+  if (!known) return null
+  const svg = document.createElementNS(SVG, 'svg')
+  svg.setAttribute('viewBox', '0 0 32 32')
+  svg.setAttribute('class', 'glyph')
+  svg.setAttribute('aria-hidden', 'true')
+  for (const [data, fill, stroke] of known.parts) {
+    const path = document.createElementNS(SVG, 'path')
+    path.setAttribute('d', data)
+    path.setAttribute('fill', fill)
+    if (stroke) path.setAttribute('stroke', stroke)
+    svg.append(path)
+  }
+  return svg
+}
+
+export function reactions(stage: HTMLElement, presence: Presence, view: Viewport, say: (text: string) => void): HTMLElement {
+  const layer = h('div', { class: 'reactions', attrs: { 'aria-hidden': 'true' } })
+  stage.append(layer)
+  const seen = new Map<number, number>()
+
+  const float = (glyph: number, x: number, y: number) => {
+    const drawn = picture(glyph)
+    if (!drawn || layer.childElementCount > 40) return
+    const at = view.toScreen({ x, y })
+    const holder = h('div', { class: reducedMotion() ? 'reaction still' : 'reaction' })
+    holder.append(drawn)
+    holder.style.left = `${Math.min(view.width - 30, Math.max(30, at.x))}px`
+    holder.style.top = `${Math.min(view.height - 30, Math.max(60, at.y))}px`
+    layer.append(holder)
+    window.setTimeout(() => holder.remove(), SHOWN_MS)
+  }
+
+  presence.changed.on(() => {
+    for (const [id, person] of presence.others) {
+      const before = seen.get(id)
+      const n = person.reaction?.n ?? 0
+      seen.set(id, n)
+      // What was already there when this page came is history.
+      if (!person.reaction || before === undefined || n === before) continue
+      float(person.reaction.glyph, person.reaction.x, person.reaction.y)
+      say(`${person.name}: ${GLYPHS[person.reaction.glyph]?.label ?? 'reaction'}`)
+    }
+    for (const id of seen.keys()) if (!presence.others.has(id)) seen.delete(id)
+  })
+
+  const react = (glyph: number) => {
+    const [x, y] = presence.mine.cursor ?? [view.centre.x, view.centre.y]
+    presence.show({ reaction: { glyph, n: Date.now() % 1_000_000, x: Math.round(x), y: Math.round(y) } })
+    float(glyph, x, y)
+  }
+  const buttons = GLYPHS.map(({ label }, glyph) => {
+    const button = h('button', { class: 'icon-button', attrs: { type: 'button', 'aria-label': label, title: label }, on: { click: () => react(glyph) } })
+    button.append(picture(glyph)!)
+    return button
+  })
+  const panel = h('div', { class: 'popover card reaction-panel', attrs: { id: 'reactions', popover: 'auto', 'aria-label': 'Reactions' } }, ...buttons)
+  const opener = iconButton({ icon: 'smile', label: 'React', onClick: () => {} })
+  opener.setAttribute('popovertarget', 'reactions')
+  return h('div', { class: 'reaction-holder' }, opener, panel)
+}

@@ -1,0 +1,33 @@
+const FIRST =
+  'amber brisk calm clear dewy early gentle hazel ivory keen lively mellow misty pale quiet silver slow still sunny tidal'
+const SECOND =
+  'alder brook creek delta eddy ferry ford harbour heron inlet lagoon marsh meadow otter pebble reed river shore spring weir'
+
+/** The server refuses longer names with 4400. */
+const MAX_NAME_BYTES = 512
+
+export function randomRoomName(random: () => number = Math.random): string {
+  const pick = (words: string) => {
+    const list = words.split(' ')
+    return list[Math.floor(random() * list.length)]!
+  }
+  return `${pick(FIRST)}-${pick(SECOND)}-${Math.floor(100 + random() * 900)}`
+}
+
+/** The room of this page: `?room=` or a fresh one, which is then put into the address without a new history entry. */
+export function roomOfThisPage(): string {
+  const url = new URL(location.href)
+  const asked = url.searchParams.get('room')?.trim()
+  if (asked && new TextEncoder().encode(asked).length <= MAX_NAME_BYTES) return asked
+  const room = randomRoomName()
+  url.searchParams.set('room', room)
+  history.replaceState(null, '', url)
+  return room
+}
+
+/** A link that others can open: never with the token of this page. */
+export function linkToRoom(room: string): string {
+  const url = new URL(location.pathname, location.origin)
+  url.searchParams.set('room', room)
+  return url.href
+}

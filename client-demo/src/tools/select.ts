@@ -1,0 +1,185 @@
+import type { Point, Rect, Transform } from '../board/geometry.ts'
+import { applyTransform, boundsOf, boxOf, contains, corners, hits, overlaps, rectOf } from '../board/geometry.ts'
+import type { Box, Shape } from '../board/shape.ts'
+import { hasText, isLine } from '../board/shape.ts'
+import { layoutOf, paintShape } from '../canvas/draw-shape.ts'
+import { SURFACE } from '../canvas/palette.ts'
+import { paintHandle, paintOutline } from '../canvas/selection-paint.ts'
+import type { Handle } from './handles.ts'
+import { cursorFor, frameOf, handleAt, handlesOf, pull } from './handles.ts'
+import type { Bench, Press, Tool } from './tool.ts'
+
+const MOVES_AFTER_PX = 3
+const HANDLE_REACH_PX = 10
+const TOUCH_REACH_PX = 22
+
+type Gesture =
+  | { is: 'marquee'; from: Press; to: Press; before: ReadonlySet<string> }
+  | { is: 'press'; from: Press; clicked: string | null }
+  | { is: 'change'; from: Press; handle: Handle | null; frame: Box; how: Transform }
+  | { is: 'end-of-line'; which: 'start' | 'end'; id: string; box: Box }
+
+export function selectTool(bench: Bench): Tool {
+  const { board, history, renderer, presence, selection, view, editing } = bench
+  let gesture: Gesture | null = null
+
+  const selected = (): Shape[] => [...selection.value].flatMap((id) => board.shapes.get(id) ?? [])
+  const topAt = (point: Press): Shape | undefined =>
+    board.ordered().findLast((shape) => hits(shape, point, point.slack))
+  const reach = (press: Press) => (press.by === 'touch' ? TOUCH_REACH_PX : HANDLE_REACH_PX) / view.zoom
+
+  const insideFrame = (press: Press, shapes: readonly Shape[]): boolean => {
+    const frame = shapes.length > 1 ? frameOf(shapes) : null
+    return (
+      frame !== null &&
+      contains({ x: frame[0], y: frame[1], w: frame[2], h: frame[3] }, { x: press.x, y: press.y, w: 0, h: 0 })
+    )
+  }
+
+  const boxAfter = (shape: Shape): Box => {
+    if (gesture?.is === 'end-of-line' && gesture.id === shape.id) return gesture.box
+    if (gesture?.is !== 'change') return boxOf(shape)
+    const next = applyTransform(boxOf(shape), gesture.how)
+    if (shape.kind !== 'text' || gesture.how.op !== 'scale') return next
+    // The height of a text follows from its width.
+    const height = layoutOf({ ...shape, box: next }).height
+    return [next[0], next[1], next[2], height, next[4]]
+  }
+
+  const begin = (next: Gesture) => {
+    gesture = next
+    renderer.lift('select', next.is === 'change' || next.is === 'end-of-line' ? new Set(selection.value) : new Set())
+    renderer.requestLive()
+  }
+
+  const end = () => {
+    gesture = null
+    presence.show({ preview: null })
+    renderer.lift('select', new Set())
+    renderer.requestLive()
+  }
+
+  const marqueeRect = (g: Gesture & { is: 'marquee' }): Rect => rectOf(g.from, g.to)
+
+  const selectInside = (g: Gesture & { is: 'marquee' }) => {
+    const rect = marqueeRect(g)
+    const inside = board.ordered().filter((shape) => {
+      const bounds = boundsOf(shape)
+      return (
+        contains(rect, bounds) ||
+        (overlaps(rect, bounds) && corners(boxOf(shape)).every((c) => contains(rect, { ...c, w: 0, h: 0 })))
+      )
+    })
+    selection.set(new Set([...g.before, ...inside.map((shape) => shape.id)]))
+  }
+
+  const lineBox = (shape: Shape, which: 'start' | 'end', to: Point): Box => {
+    const [from, , till] = corners(shape.box)
+    const [a, b] = which === 'start' ? [to, till!] : [from!, to]
+    return [a.x, a.y, b.x - a.x, b.y - a.y, 0]
+  }
+
+  return {
+    cursor: 'default',
+    down(press) {
+      const shapes = selected()
+      const handle = board.readOnly ? null : handleAt(handlesOf(shapes, view.zoom), press, reach(press))
+      const frame = frameOf(shapes)
+      if (handle && (handle.name === 'start' || handle.name === 'end')) {
+        begin({ is: 'end-of-line', which: handle.name, id: shapes[0]!.id, box: shapes[0]!.box })
+      } else if (handle && frame) {
+        begin({ is: 'change', from: press, handle, frame, how: { op: 'move', dx: 0, dy: 0 } })
+      } else {
+        const top = topAt(press)
+        if (press.twice && top && hasText(top.kind) && !board.readOnly) {
+          selection.set(new Set([top.id]))
+          editing.set(top.id)
+          return
+        }
+        if (!top && !insideFrame(press, shapes)) {
+          const before = press.shift ? selection.value : new Set<string>()
+          selection.set(before)
+          begin({ is: 'marquee', from: press, to: press, before })
+          return
+        }
+        if (top && press.shift) {
+          const next = new Set(selection.value)
+          if (!next.delete(top.id)) next.add(top.id)
+          selection.set(next)
+        } else if (top && !selection.value.has(top.id)) selection.set(new Set([top.id]))
+        begin({ is: 'press', from: press, clicked: top?.id ?? null })
+      }
+    },
+    move(press) {
+      if (gesture?.is === 'press' && !board.readOnly) {
+        const { from } = gesture
+        const frame = frameOf(selected())
+        if (frame && Math.hypot(press.x - from.x, press.y - from.y) * view.zoom > MOVES_AFTER_PX) {
+          begin({ is: 'change', from, handle: null, frame, how: { op: 'move', dx: 0, dy: 0 } })
+        }
+      }
+      if (gesture?.is === 'marquee') {
+        gesture.to = press
+        selectInside(gesture)
+      } else if (gesture?.is === 'change') {
+        const { from, handle, frame } = gesture
+        const straight = press.shift && !handle
+        const [dx, dy] = [press.x - from.x, press.y - from.y]
+        const sideways = Math.abs(dx) > Math.abs(dy)
+        const [only] = selected()
+        const keepRatio =
+          press.shift || (only?.kind === 'image' && selection.value.size === 1 && handle?.name.length === 2)
+        gesture.how = handle
+          ? pull(handle.name, frame, from, press, keepRatio)
+          : { op: 'move', dx: straight && !sideways ? 0 : dx, dy: straight && sideways ? 0 : dy }
+        presence.show({ preview: { is: 'transform', how: gesture.how } })
+      } else if (gesture?.is === 'end-of-line') {
+        const shape = board.shapes.get(gesture.id)
+        if (shape) gesture.box = lineBox(shape, gesture.which, press)
+      }
+      renderer.requestLive()
+    },
+    up(press) {
+      const done = gesture
+      if (done?.is === 'press' && done.clicked && !press.shift && selection.value.size > 1) {
+        selection.set(new Set([done.clicked]))
+      }
+      if (done?.is === 'change' || done?.is === 'end-of-line') {
+        history.mark()
+        board.setBoxes(new Map(selected().map((shape) => [shape.id, boxAfter(shape)])))
+      }
+      end()
+    },
+    cancel: end,
+    hover(press) {
+      const shapes = selected()
+      const handle = board.readOnly ? null : handleAt(handlesOf(shapes, view.zoom), press, reach(press))
+      if (handle) return cursorFor(handle.name, frameOf(shapes)?.[4] ?? 0)
+      return topAt(press) || insideFrame(press, shapes) ? 'move' : null
+    },
+    paint(ctx, _view, theme) {
+      const { accent, board: surface } = SURFACE[theme]
+      const shapes = selected()
+      const moving = gesture?.is === 'change' || gesture?.is === 'end-of-line'
+      const shown = moving ? shapes.map((shape) => ({ ...shape, box: boxAfter(shape) })) : shapes
+      if (moving) for (const [i, shape] of shapes.entries()) paintShape(ctx, shape, theme, shown[i]!.box)
+      for (const shape of shown) {
+        if (!isLine(shape.kind) || shown.length > 1)
+          paintOutline(ctx, boxOf(shape), accent, view.zoom, shown.length > 1 ? 1 : 1.5)
+      }
+      if (!moving && !board.readOnly && editing.value === null) {
+        for (const { name, x, y } of handlesOf(shapes, view.zoom)) {
+          paintHandle(ctx, x, y, view.zoom, accent, surface, name === 'turn' || name === 'start' || name === 'end')
+        }
+      }
+      if (gesture?.is === 'marquee') {
+        const { x, y, w, h } = marqueeRect(gesture)
+        ctx.fillStyle = `${accent}1a`
+        ctx.fillRect(x, y, w, h)
+        ctx.strokeStyle = accent
+        ctx.lineWidth = 1 / view.zoom
+        ctx.strokeRect(x, y, w, h)
+      }
+    },
+  }
+}

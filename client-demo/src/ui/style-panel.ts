@@ -1,0 +1,110 @@
+import { PALETTE_NAMES } from '../board/shape-validation.ts'
+import type { Fill, Shape, ShapeKind } from '../board/shape.ts'
+import type { Theme } from '../canvas/palette.ts'
+import { tones } from '../canvas/palette.ts'
+import type { Signal } from '../signal.ts'
+import type { Commands } from '../tools/commands.ts'
+import type { Bench, Look, ToolName } from '../tools/tool.ts'
+import { iconButton } from './button.ts'
+import { h } from './dom.ts'
+
+const COLOR_LABELS: Record<string, string> = { ink: 'Ink', grey: 'Grey', red: 'Red', orange: 'Orange', yellow: 'Yellow', green: 'Green', blue: 'Blue', violet: 'Violet' }
+const WIDTHS = [
+  { value: 2, label: 'Thin' },
+  { value: 4, label: 'Medium' },
+  { value: 8, label: 'Thick' },
+]
+const SIZES = [
+  { value: 16, label: 'Small text' },
+  { value: 24, label: 'Medium text' },
+  { value: 40, label: 'Large text' },
+]
+const FILL_LABELS: Record<Fill, string> = { none: 'No fill', soft: 'Light fill', solid: 'Solid fill' }
+
+type Aspect = 'color' | 'width' | 'fill' | 'size'
+const ASPECTS: Record<ShapeKind | ToolName, readonly Aspect[]> = {
+  select: [],
+  hand: [],
+  eraser: [],
+  image: [],
+  pen: ['color', 'width'],
+  line: ['color', 'width'],
+  arrow: ['color', 'width'],
+  rect: ['color', 'width', 'fill'],
+  ellipse: ['color', 'width', 'fill'],
+  text: ['color', 'size'],
+  note: ['color', 'size'],
+}
+
+function group(name: string, aspect: Aspect, ...children: Node[]): HTMLElement {
+  return h('div', { class: `style-group style-${aspect}`, attrs: { role: 'group', 'aria-label': name } }, ...children)
+}
+
+/** Colour, stroke, fill and text size: of the selection when there is one, else of what is drawn next. */
+export function stylePanel(bench: Bench, commands: Commands, theme: Signal<Theme>, readOnly: Signal<boolean>): HTMLElement {
+  const { board, history, selection, look, tool } = bench
+  const marks: Array<(look: Look) => void> = []
+
+  const apply = (part: Partial<Look>) => {
+    look.set({ ...look.value, ...part })
+    if (selection.value.size === 0) return
+    history.mark()
+    board.patch(selection.value, part)
+  }
+  const choice = (label: string, part: Partial<Look>, content: Node) => {
+    const button = h('button', { class: 'choice', attrs: { type: 'button', 'aria-label': label, title: label }, on: { click: () => apply(part) } }, content)
+    const [key, value] = Object.entries(part)[0]!
+    marks.push((now) => button.setAttribute('aria-pressed', String(now[key as keyof Look] === value)))
+    return button
+  }
+
+  const colors = PALETTE_NAMES.map((name) => {
+    const dot = h('span', { class: 'color-dot' })
+    theme.watch((now) => dot.style.setProperty('--swatch', tones(name, now).stroke))
+    return choice(COLOR_LABELS[name]!, { color: name }, dot)
+  })
+  const widths = WIDTHS.map(({ value, label }) => choice(label, { width: value }, h('span', { class: `width-bar width-${value}` })))
+  const fills = (Object.keys(FILL_LABELS) as Fill[]).map((fill) => choice(FILL_LABELS[fill], { fill }, h('span', { class: `fill-box fill-${fill}` })))
+  const sizes = SIZES.map(({ value, label }) => choice(label, { size: value }, h('span', { class: `size-letter size-${value}`, text: 'A' })))
+  const groups: Record<Aspect, HTMLElement> = {
+    color: group('Colour', 'color', ...colors),
+    width: group('Stroke', 'width', ...widths),
+    fill: group('Fill', 'fill', ...fills),
+    size: group('Text size', 'size', ...sizes),
+  }
+  const actions = h(
+    'div',
+    { class: 'style-group style-actions', attrs: { role: 'group', 'aria-label': 'Selection' } },
+    iconButton({ icon: 'duplicate', label: 'Duplicate', shortcut: 'Ctrl+D', onClick: () => commands.duplicate() }),
+    iconButton({ icon: 'front', label: 'Bring to front', shortcut: 'Ctrl+]', onClick: () => commands.restack('front') }),
+    iconButton({ icon: 'back', label: 'Send to back', shortcut: 'Ctrl+[', onClick: () => commands.restack('back') }),
+    iconButton({ icon: 'trash', label: 'Delete', shortcut: 'Delete', class: 'danger', onClick: () => commands.remove() }),
+  )
+  const panel = h('section', { class: 'card style-panel', attrs: { 'aria-label': 'Style' } }, groups.color, groups.width, groups.fill, groups.size, actions)
+
+  const show = () => {
+    const shapes: Shape[] = commands.selected()
+    const kinds: Array<ShapeKind | ToolName> = shapes.length > 0 ? shapes.map(({ kind }) => kind) : [tool.value]
+    const aspects = new Set(kinds.flatMap((kind) => ASPECTS[kind]))
+    for (const [aspect, element] of Object.entries(groups)) element.hidden = !aspects.has(aspect as Aspect)
+    actions.hidden = shapes.length === 0
+    panel.hidden = readOnly.value || (aspects.size === 0 && shapes.length === 0)
+    const [first] = shapes
+    for (const mark of marks) mark(first ?? look.value)
+  }
+  // A selection of thousands is looked through once per frame at most, not once per change.
+  let scheduled = false
+  const showSoon = () => {
+    if (scheduled) return
+    scheduled = true
+    requestAnimationFrame(() => {
+      scheduled = false
+      show()
+    })
+  }
+  for (const each of [selection, tool, look, readOnly] as Array<Signal<unknown>>) each.watch(showSoon)
+  board.changed.on((ids) => {
+    for (const id of ids) if (selection.value.has(id)) return showSoon()
+  })
+  return panel
+}

@@ -1,0 +1,311 @@
+/**
+ * Every setting: its environment variable, default, range, and what happens at the bound. The environment is read once, here;
+ * all mistakes are reported together (OP4). README's table is checked against this list by a test.
+ */
+import { totalmem } from 'node:os'
+
+interface NumberSetting {
+  readonly env: string
+  readonly kind: 'number'
+  readonly default: number
+  readonly min: number
+  readonly max: number
+  readonly help: string
+  /** 0 is allowed although it is below `min`: it turns the thing off. */
+  readonly zero?: true
+}
+interface TextSetting {
+  readonly env: string
+  readonly kind: 'text'
+  readonly default: string
+  readonly help: string
+  /** The only values allowed. */
+  readonly oneOf?: readonly string[]
+}
+type Setting = NumberSetting | TextSetting
+
+const number = (env: string, value: number, min: number, max: number, help: string): NumberSetting => ({
+  env,
+  kind: 'number',
+  default: value,
+  min,
+  max,
+  help,
+})
+const orZero = (setting: NumberSetting): NumberSetting => ({ ...setting, zero: true })
+const text = (env: string, value: string, help: string): TextSetting => ({ env, kind: 'text', default: value, help })
+const choice = <T extends string>(env: string, value: T, oneOf: readonly T[], help: string) =>
+  ({ env, kind: 'text', default: value as T, oneOf, help }) as const
+
+const KiB = 1024
+const MiB = 1024 * KiB
+const GiB = 1024 * MiB
+const DAY = 86_400_000
+
+/** Memory that this process may have: the container's where there is one, else the machine's. */
+function memoryBytes(): number {
+  const constrained = process.constrainedMemory?.() ?? 0
+  const total = totalmem()
+  return constrained > 0 && constrained < total ? constrained : total
+}
+
+export const SETTINGS = {
+  host: text('HOST', '127.0.0.1', 'Address to listen on.'),
+  port: number('PORT', 1234, 0, 65_535, 'Port to listen on; 0 takes a free one.'),
+  storage: choice('STORAGE', 'lmdb', ['lmdb', 'memory'], '`memory`: a board is thrown away when its room empties.'),
+  dataDir: text('DATA_DIR', './data', 'Directory of the stored boards; one process each.'),
+  roomFlushIntervalMs: number(
+    'ROOM_FLUSH_INTERVAL_MS',
+    8,
+    0,
+    1000,
+    'How long a busy room collects edits before it sends them as one update. 0: every loop turn.',
+  ),
+  awarenessFlushIntervalMs: number(
+    'AWARENESS_FLUSH_INTERVAL_MS',
+    33,
+    0,
+    1000,
+    'The same for presence; 33 is 30 cursor positions a second.',
+  ),
+  roomIdleMs: number('ROOM_IDLE_MS', 10_000, 0, DAY, 'How long an empty room stays in memory. 0: not at all.'),
+  slowClientBufferBytes: number(
+    'WS_SLOW_CLIENT_BUFFER_BYTES',
+    256 * KiB,
+    KiB,
+    GiB,
+    'Soft mark: more than this waiting in a socket and its client is congested, frames are held. At most half of the hard mark, whatever is set.',
+  ),
+  maxQueuedMessages: number(
+    'WS_MAX_QUEUED_MESSAGES',
+    64,
+    1,
+    65_536,
+    'Frames held for a congested client; one more and they are folded into one diff.',
+  ),
+  maxBufferedBytes: number(
+    'WS_MAX_BUFFERED_BYTES',
+    MiB,
+    2 * KiB,
+    GiB,
+    'Hard mark: at this many bytes held for one client it is closed with 1013.',
+  ),
+  maxCongestedMs: number(
+    'WS_MAX_CONGESTED_MS',
+    30_000,
+    0,
+    DAY,
+    'A congested client that drains nothing for this long is closed with 1013. 0: never.',
+  ),
+  drainBatchSize: number('WS_DRAIN_BATCH_SIZE', 16, 1, 65_536, 'Frames written to a draining client per loop turn.'),
+  closeGraceMs: number(
+    'WS_CLOSE_GRACE_MS',
+    2000,
+    0,
+    60_000,
+    'How long a client that is closed may take to read what was sent, before it is cut.',
+  ),
+  bufferSweepIntervalMs: number(
+    'WS_BUFFER_SWEEP_INTERVAL_MS',
+    5000,
+    100,
+    3_600_000,
+    'How often `ws_buffered_bytes` is refreshed.',
+  ),
+  evictionsBeforeDegraded: number(
+    'WS_EVICTIONS_BEFORE_DEGRADED',
+    3,
+    0,
+    1000,
+    'Evictions within the window after which a client comes back coalesced. 0: never.',
+  ),
+  evictionWindowMs: number(
+    'WS_EVICTION_WINDOW_MS',
+    600_000,
+    1000,
+    DAY,
+    'Window for the line above; a clean one brings the normal rate back.',
+  ),
+  degradedIntervalMs: number('WS_DEGRADED_INTERVAL_MS', 250, 1, 60_000, 'Time between two updates to such a client.'),
+  rateLimitMaxTokens: number(
+    'WS_RATE_LIMIT_MAX_TOKENS',
+    300,
+    1,
+    1_000_000,
+    'Frames a client may send in a burst; those over it are dropped and asked for again.',
+  ),
+  rateLimitRefillWindowMs: number(
+    'WS_RATE_LIMIT_REFILL_WINDOW_MS',
+    5000,
+    1,
+    3_600_000,
+    'Time in which an empty budget is full again.',
+  ),
+  maxMessageBytes: number(
+    'WS_MAX_MESSAGE_BYTES',
+    16 * MiB,
+    KiB,
+    GiB,
+    'Largest frame taken; a larger one closes with 4413. Not below `MAX_DOC_BYTES`: a client may have to bring a whole board back.',
+  ),
+  inboundBytesPerSecond: number(
+    'WS_INBOUND_BYTES_PER_S',
+    512 * KiB,
+    KiB,
+    GiB,
+    'Bytes a client may send per second, after a burst of `WS_MAX_MESSAGE_BYTES`.',
+  ),
+  idleTimeoutS: orZero(
+    number('WS_IDLE_TIMEOUT_S', 60, 8, 960, 'A peer that answers no ping for this long is dead. 0: never.'),
+  ),
+  maxDocBytes: number(
+    'MAX_DOC_BYTES',
+    16 * MiB,
+    KiB,
+    4 * GiB,
+    'A board larger than this is read-only: writers are closed with 4413.',
+  ),
+  maxMemoryBytes: number(
+    'MAX_MEMORY_BYTES',
+    Math.floor(memoryBytes() * 0.75),
+    64 * MiB,
+    2 ** 50,
+    'Resident memory above which no new client is let in (1013) and `/readyz` is red.',
+  ),
+  maxConnections: number('MAX_CONNECTIONS', 20_000, 1, 10_000_000, 'Open sockets; one more is closed with 1013.'),
+  maxConnectionsPerIp: number(
+    'MAX_CONNECTIONS_PER_IP',
+    200,
+    1,
+    10_000_000,
+    'Open sockets per client address (IPv6: per /64).',
+  ),
+  maxRooms: number('MAX_ROOMS', 20_000, 1, 10_000_000, 'Rooms in memory.'),
+  maxPresenceIdsPerConnection: number(
+    'MAX_PRESENCE_IDS_PER_CONNECTION',
+    8,
+    1,
+    1024,
+    'Presence ids one connection may own; several tabs of one browser share one.',
+  ),
+  maxPresenceBytes: number(
+    'MAX_PRESENCE_BYTES',
+    16 * KiB,
+    16,
+    65_000,
+    'Largest presence state; a larger one is refused.',
+  ),
+  trustedProxyHops: number(
+    'TRUSTED_PROXY_HOPS',
+    0,
+    0,
+    16,
+    'Reverse proxies in front; the client address is then read from `X-Forwarded-For`.',
+  ),
+  allowedOrigins: text(
+    'ALLOWED_ORIGINS',
+    '',
+    'Comma-separated origins that may connect. Empty: same host and loopback; any once keys are set. Clients without an Origin are accepted.',
+  ),
+  authJwtSecret: text('AUTH_JWT_SECRET', '', 'HS256 secret for access tokens.'),
+  authJwksUrl: text('AUTH_JWKS_URL', '', 'URL of the key set for access tokens.'),
+  authPublicKeyFile: text('AUTH_PUBLIC_KEY_FILE', '', 'PEM public key for access tokens.'),
+  authReadOnlyCursors: choice(
+    'AUTH_READ_ONLY_CURSORS',
+    'on',
+    ['on', 'off'],
+    'Whether read-only clients may show a cursor.',
+  ),
+  adminToken: text('ADMIN_TOKEN', '', 'Bearer token that opens `/admin/…`. Empty: off.'),
+  tlsCertFile: text('TLS_CERT_FILE', '', 'PEM certificate chain; serves TLS together with the next.'),
+  tlsKeyFile: text('TLS_KEY_FILE', '', 'PEM private key.'),
+  metricsToken: text('METRICS_TOKEN', '', 'Bearer token that `/metrics` asks for. Empty: open.'),
+  redisUrl: text('REDIS_URL', '', 'Redis that joins several nodes. Not available yet.'),
+  shutdownGraceMs: number(
+    'SHUTDOWN_GRACE_MS',
+    8000,
+    0,
+    600_000,
+    'Time from SIGTERM to exit; below the 10 s after which container runtimes kill.',
+  ),
+  logLevel: choice(
+    'LOG_LEVEL',
+    'info',
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'Least severe log lines written.',
+  ),
+} as const
+
+type Value<S> = S extends { readonly kind: 'number' }
+  ? number
+  : S extends { readonly oneOf: readonly (infer V)[] }
+    ? V
+    : string
+
+export type Config = { readonly [Name in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[Name]> }
+
+/** All mistakes of a configuration. `mistakes` has one sentence each, naming the setting. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  constructor(readonly mistakes: readonly string[]) {
+    super(mistakes.join('\n'))
+  }
+}
+
+const settings = Object.entries(SETTINGS) as [keyof Config, Setting][]
+
+/** The configuration that the environment describes. Throws `ConfigError`. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const given: Record<string, string | number> = {}
+  const mistakes: string[] = []
+  for (const [name, setting] of settings) {
+    const raw = env[setting.env]
+    if (raw === undefined || raw === '') continue
+    if (setting.kind === 'text') given[name] = raw
+    else if (/^[+-]?\d+(\.\d+)?$/.test(raw.trim())) given[name] = Number(raw)
+    else mistakes.push(`${setting.env} must be a number, not ${JSON.stringify(raw)}`)
+  }
+  return complete(given as Partial<Config>, mistakes)
+}
+
+/** A configuration of `given` and defaults. Throws `ConfigError`. */
+export function complete(given: Partial<Config>, mistakes: string[] = []): Config {
+  const config: Record<string, string | number> = {}
+  for (const [name, setting] of settings) {
+    const value = given[name] ?? setting.default
+    const mistake = mistakeIn(setting, value)
+    if (mistake !== null) mistakes.push(`${setting.env} ${mistake}`)
+    config[name] = value
+  }
+  for (const name of Object.keys(given)) if (!(name in SETTINGS)) mistakes.push(`${name} is no setting`)
+  const whole = config as unknown as Config
+  mistakes.push(...contradictions(whole))
+  if (mistakes.length > 0) throw new ConfigError(mistakes)
+  return Object.freeze(whole)
+}
+
+function mistakeIn(setting: Setting, value: string | number): string | null {
+  if (setting.kind === 'text') {
+    if (typeof value !== 'string') return `must be a text, not ${JSON.stringify(value)}`
+    const { oneOf } = setting
+    return oneOf === undefined || oneOf.includes(value)
+      ? null
+      : `must be one of ${oneOf.join(', ')}, not ${JSON.stringify(value)}`
+  }
+  if (typeof value !== 'number' || !Number.isInteger(value))
+    return `must be a whole number, not ${JSON.stringify(value)}`
+  if (setting.zero === true && value === 0) return null
+  const from = setting.zero === true ? `0 or ${setting.min}` : String(setting.min)
+  return value < setting.min || value > setting.max ? `must be ${from} to ${setting.max}, not ${value}` : null
+}
+
+function contradictions(config: Config): string[] {
+  const mistakes: string[] = []
+  if ((config.tlsCertFile === '') !== (config.tlsKeyFile === '')) {
+    mistakes.push('TLS_CERT_FILE and TLS_KEY_FILE go together')
+  }
+  const keys = [config.authJwtSecret, config.authJwksUrl, config.authPublicKeyFile].filter((key) => key !== '')
+  if (keys.length > 1) mistakes.push('AUTH_JWT_SECRET, AUTH_JWKS_URL and AUTH_PUBLIC_KEY_FILE exclude each other')
+  if (config.redisUrl !== '') mistakes.push('REDIS_URL is set, but this version runs on a single node')
+  return mistakes
+}

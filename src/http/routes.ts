@@ -1,0 +1,47 @@
+/**
+ * What this server answers over HTTP: is it alive, is it ready, its figures, its admin pages, and the whiteboard.
+ * Facts come in as functions; nothing here knows a room or a socket.
+ */
+import { METRICS_CONTENT_TYPE } from '../observe/metrics-text.ts'
+import { type AdminFacts, type AdminRequest, respondAdmin } from './admin.ts'
+import { isBearer } from './bearer.ts'
+import { type HttpResponse, methodNotAllowed, text } from './response.ts'
+import type { StaticFiles } from './static-files.ts'
+
+export interface RouteFacts {
+  /** Why no new client should be sent here, in words; empty when all is well. */
+  problems(): readonly string[]
+  /** The metrics page. */
+  metrics(): string
+  readonly metricsToken: string | null
+  readonly adminToken: string | null
+  readonly admin: AdminFacts
+  readonly page: StaticFiles
+  onError(error: unknown): void
+}
+
+export function createRoutes(facts: RouteFacts): (request: AdminRequest) => HttpResponse | Promise<HttpResponse> {
+  return (request) => {
+    const { method, path } = request
+    const isRead = method === 'GET' || method === 'HEAD'
+    switch (path) {
+      case '/healthz':
+        return isRead ? text(200, 'ok') : methodNotAllowed(['GET', 'HEAD'])
+      case '/readyz': {
+        if (!isRead) return methodNotAllowed(['GET', 'HEAD'])
+        const problems = facts.problems()
+        return problems.length === 0 ? text(200, 'ready') : text(503, `not ready: ${problems.join('; ')}`)
+      }
+      case '/metrics':
+        if (!isRead) return methodNotAllowed(['GET', 'HEAD'])
+        if (facts.metricsToken !== null && !isBearer(request.header('authorization'), facts.metricsToken)) {
+          return text(401, 'not authorised', { 'www-authenticate': 'Bearer realm="metrics"' })
+        }
+        return text(200, facts.metrics().trimEnd(), { 'content-type': METRICS_CONTENT_TYPE })
+    }
+    if (path === '/admin' || path.startsWith('/admin/')) {
+      return respondAdmin(request, facts.admin, facts.adminToken, facts.onError)
+    }
+    return facts.page.respond(method, path, request.header)
+  }
+}

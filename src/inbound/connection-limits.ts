@@ -1,0 +1,85 @@
+import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
+
+/**
+ * How many may be connected: in all, and from one address.
+ *   upgrade ──admit(group)──▶ a place, given back once ── or a refusal to close with
+ * Refusals are temporary: a stock client that never synced backs off to 2.5 s.
+ */
+export interface ConnectionLimits {
+  /** Most places in all: `MAX_CONNECTIONS`, or what the descriptors allow if that is less. */
+  readonly maxConnections: number
+  /** Most TCP connections, those included that are no WebSocket (yet): above it they are cut at accept. */
+  readonly maxSockets: number
+  /** Places taken now. */
+  readonly connections: number
+  /** A place for one connection of `group` (`ClientAddress.group`), or why there is none. */
+  admit(group: string): Place | PlaceRefusal
+}
+
+export interface Place {
+  readonly kind: 'place'
+  /** Gives the place back. Only the first call counts. */
+  release(): void
+}
+
+export interface PlaceRefusal {
+  readonly kind: 'refusal'
+  readonly reason: CloseReason
+  /** `connections`: the server is full; `address`: this address has its share. */
+  readonly label: 'connections' | 'address'
+}
+
+export interface ConnectionLimitSettings {
+  /** `MAX_CONNECTIONS`. */
+  readonly maxConnections: number
+  /** `MAX_CONNECTIONS_PER_IP`, per IPv4 address or IPv6 /64. */
+  readonly maxConnectionsPerIp: number
+  /** Descriptors this process may open, and has open with everything started. Null: not known, no cap. */
+  readonly descriptors: { readonly limit: number; readonly used: number } | null
+}
+
+/**
+ * Descriptors kept free of WebSockets: for those that are refused (they hold one until their close frame is gone),
+ * scrapes, health checks, the page and key fetches. A quarter of a small limit, so that something is left for both.
+ */
+const HTTP_RESERVE = 64
+
+/** Kept free of clients altogether: files the store opens, DNS, Redis. At the limit itself accept() spins at 100 % CPU. */
+const PROCESS_RESERVE = 16
+
+export function createConnectionLimits(settings: ConnectionLimitSettings): ConnectionLimits {
+  const { maxConnectionsPerIp, descriptors } = settings
+  const free = descriptors ? Math.max(1, descriptors.limit - descriptors.used - PROCESS_RESERVE) : null
+  const reserve = free === null ? 0 : Math.min(HTTP_RESERVE, Math.floor(free / 4))
+  const maxConnections = Math.min(settings.maxConnections, free === null ? Number.POSITIVE_INFINITY : free - reserve)
+  const perGroup = new Map<string, number>()
+  let connections = 0
+
+  return {
+    maxConnections,
+    maxSockets: free ?? Number.POSITIVE_INFINITY,
+    get connections() {
+      return connections
+    },
+    admit(group) {
+      // The share first: who is at its own limit should not be told that the server is full.
+      const taken = perGroup.get(group) ?? 0
+      if (taken >= maxConnectionsPerIp) return { kind: 'refusal', reason: CLOSE.serverFull, label: 'address' }
+      if (connections >= maxConnections) return { kind: 'refusal', reason: CLOSE.serverFull, label: 'connections' }
+      connections++
+      perGroup.set(group, taken + 1)
+      let held = true
+      return {
+        kind: 'place',
+        release() {
+          if (!held) return
+          held = false
+          connections--
+          const left = perGroup.get(group)! - 1
+          if (left === 0) perGroup.delete(group)
+          else perGroup.set(group, left)
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,358 @@
+/**
+ * One client, from its upgrade to its close.
+ *   socket bytes ─▶ decode ─▶ echo? ─▶ budgets ─▶ rights ─▶ structural check ─▶ room
+ * Frames that come while access is checked or the board is loaded are kept, in order, and handled after (FR6).
+ */
+import type { Logger } from 'pino'
+import * as Y from 'yjs'
+import type { Clock } from '../observe/clock.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { DrainScheduler } from '../outbound/drain-scheduler.ts'
+import type { FrameSink } from '../outbound/frame-sink.ts'
+import { Outbox, type OutboxSettings } from '../outbound/outbox.ts'
+import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
+import { decodeFrame } from '../protocol/frames.ts'
+import { decodePresence, isEcho, type PresenceLimits } from '../protocol/presence-frame.ts'
+import { checkStateVector, checkUpdate } from '../protocol/update-check.ts'
+import type { Member } from '../room/member.ts'
+import { Repair } from '../room/repair.ts'
+import type { Room } from '../room/room.ts'
+import { type RoomRegistry, RoomsFullError } from '../room/room-registry.ts'
+import { Strikes } from '../room/strikes.ts'
+import { Backlog } from './backlog.ts'
+import { expiryAlarm } from './expiry-alarm.ts'
+import type { Grant, Refusal } from './grant.ts'
+import type { Oversized } from './oversized.ts'
+import type { AddressBudgets, RateLimiter } from './rate-limiter.ts'
+import { SyncGate } from './sync-gate.ts'
+import type { Peer } from './upgrade.ts'
+
+export interface SessionSettings {
+  readonly outbox: OutboxSettings
+  readonly presence: PresenceLimits
+  /** `WS_MAX_MESSAGE_BYTES` */
+  readonly maxMessageBytes: number
+}
+
+export interface SessionDeps {
+  readonly settings: SessionSettings
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly log: Logger
+  readonly registry: RoomRegistry
+  readonly scheduler: DrainScheduler
+  readonly budgets: AddressBudgets
+  readonly oversized: Oversized
+  /** Epoch ms. */
+  readonly wallClock: () => number
+  /** Whether a grant still holds: time passed since it was given. */
+  readonly holds: (grant: Grant) => boolean
+}
+
+/** A grant, or why not. */
+export type Admission = Grant | Pick<Refusal, 'kind' | 'reason'>
+
+/** What the upgrade said. */
+export interface SessionRequest {
+  /** The decoded room name, or null for one that is refused. */
+  readonly room: string | null
+  /** Canonical client address. */
+  readonly address: string
+  /** Whether the client asked for notices (`?notices=1`). */
+  readonly notices: boolean
+  /** Whether it may come in, already under way. */
+  readonly admission: Admission | Promise<Admission>
+}
+
+type State =
+  | { readonly name: 'admitting' }
+  | { readonly name: 'joined'; readonly room: Room; readonly member: Member; readonly grant: Grant }
+  | { readonly name: 'gone' }
+
+export class Session implements Peer {
+  readonly #sink: FrameSink
+  readonly #request: SessionRequest
+  readonly #deps: SessionDeps
+  readonly #log: Logger
+  readonly #limiter: RateLimiter
+  readonly #strikes: Strikes
+  readonly #backlog = new Backlog()
+  #gate: SyncGate | null = null
+  #state: State = { name: 'admitting' }
+  /** No SyncStep2 of this connection yet: a presence frame with one entry is its own (see presence). */
+  #opening = true
+  #echoedBytes = 0
+  readonly #openedAt: number
+  #stopAlarm: (() => void) | null = null
+
+  constructor(sink: FrameSink, request: SessionRequest, deps: SessionDeps) {
+    this.#sink = sink
+    this.#request = request
+    this.#deps = deps
+    this.#log = deps.log.child({ room: request.room, address: request.address })
+    this.#limiter = deps.budgets.open(request.address)
+    this.#strikes = new Strikes(deps.clock)
+    this.#openedAt = deps.clock.now()
+  }
+
+  /** The socket is open. */
+  open(): void {
+    void this.#enter()
+  }
+
+  /** Never rejects. */
+  async #enter(): Promise<void> {
+    const { room: name, admission } = this.#request
+    try {
+      if (name === null) {
+        this.#refuse(CLOSE.badRoomName)
+        return
+      }
+      // A message so long that the socket was cut without a word: this time there is a word, and a stock client stops.
+      if (this.#deps.oversized.take(this.#request.address, name)) {
+        this.#refuse(CLOSE.messageTooLarge)
+        return
+      }
+      const answer = await admission
+      if (answer.kind === 'refusal') {
+        this.#refuse(answer.reason)
+        return
+      }
+      await this.#deps.registry.join(name, (room) => this.#join(room, answer))
+    } catch (error) {
+      const full = error instanceof RoomsFullError
+      this.#log.warn({ err: error }, full ? 'no room for another room' : 'room could not be joined')
+      this.#refuse(full ? CLOSE.serverFull : CLOSE.loadFailed)
+    }
+    // In a turn of its own: nothing is written from inside the socket's callback.
+    this.#deps.clock.soon(() => this.#takeBacklog())
+  }
+
+  /** One frame. `bytes` are only lent. */
+  receive(bytes: Uint8Array, isBinary: boolean): void {
+    if (this.#state.name === 'gone') return
+    this.#deps.metrics.bytesReceived.add(bytes.length)
+    if (bytes.length > this.#deps.settings.maxMessageBytes) {
+      this.#deps.metrics.messageErrors.add('message_too_large')
+      this.#log.warn({ bytes: bytes.length }, 'message too large')
+      this.end(CLOSE.messageTooLarge)
+    } else if (!isBinary) this.#malformed('text_frame')
+    else if (this.#state.name === 'admitting' || !this.#backlog.isEmpty) this.#backlog.keep(bytes)
+    else this.#handle(bytes)
+  }
+
+  /** The socket has drained a little. */
+  drained(): void {
+    if (this.#state.name === 'joined') this.#state.member.outbox.drained()
+    else this.#ending?.drained()
+  }
+  ponged(): void {
+    if (this.#state.name === 'joined') this.#state.room.pong(this.#state.member)
+  }
+
+  /** Shows the client the door: what it still holds is sent, then the close frame. */
+  end(reason: CloseReason): void {
+    if (this.#state.name === 'joined') this.#state.member.outbox.end(reason)
+    else this.#refuse(reason)
+  }
+
+  closed(code: number, cutForSize: boolean): void {
+    this.#deps.metrics.countClose(code)
+    if (cutForSize) {
+      this.#deps.metrics.messageErrors.add('message_too_large')
+      this.#log.warn('message too large, cut')
+      this.#deps.oversized.note(this.#request.address, this.#request.room ?? '')
+    }
+    const outbox = this.#state.name === 'joined' ? this.#state.member.outbox : this.#ending
+    this.#leave()
+    outbox?.closed()
+    this.#ending = null
+    this.#deps.budgets.close(this.#request.address, this.#limiter)
+  }
+
+  /** For the sweep, the admin page and the drain on shutdown. */
+  get outbox(): Outbox | null {
+    return this.#state.name === 'joined' ? this.#state.member.outbox : this.#ending
+  }
+  get roomName(): string | null {
+    return this.#request.room
+  }
+  get grant(): Grant | null {
+    return this.#state.name === 'joined' ? this.#state.grant : null
+  }
+  /** One row for the admin page. `now` is the clock's. */
+  describe(now: number): object {
+    const { room, address } = this.#request
+    const { outbox } = this
+    return {
+      room,
+      address,
+      subject: this.grant?.subject ?? null,
+      access: this.grant?.access ?? null,
+      connectedSeconds: Math.round((now - this.#openedAt) / 1000),
+      state: outbox?.state ?? 'admitting',
+      queuedFrames: outbox?.queuedFrames ?? 0,
+      heldBytes: outbox?.heldBytes ?? 0,
+      drops: outbox?.drops ?? 0,
+      resyncs: outbox?.resyncs ?? 0,
+      limited: this.#gate?.isLimited ?? false,
+    }
+  }
+  /** The outbox of a socket that is being ended: it still waits for the drain. */
+  #ending: Outbox | null = null
+
+  #join(room: Room, grant: Grant): Member | null {
+    if (this.#state.name === 'gone') return null
+    if (!this.#deps.holds(grant)) {
+      this.#refuse(CLOSE.noAccess)
+      return null
+    }
+    const { clock, metrics, scheduler, settings } = this.#deps
+    const outbox = new Outbox(this.#sink, room.source, room.presence, {
+      settings: settings.outbox,
+      clock,
+      scheduler,
+      metrics,
+      log: this.#log,
+      notices: this.#request.notices,
+      degradedIntervalMs: 0,
+      evicted: () => this.#leave(),
+    })
+    const member: Member = {
+      outbox,
+      repair: new Repair(clock, () => outbox.pushControl('step1', room.step1())),
+      strikes: this.#strikes,
+      log: this.#log,
+      presenceIds: new Set(),
+      ownId: null,
+      ping: () => outbox.ping(),
+    }
+    this.#state = { name: 'joined', room, member, grant }
+    this.#stopAlarm = expiryAlarm(clock, this.#deps.wallClock, grant, () => this.end(CLOSE.noAccess))
+    this.#gate = new SyncGate(this.#limiter, member.repair, clock, {
+      limited: () => metrics.rateLimited.add(),
+      repairing: () => {
+        metrics.resyncsIn.add('rate_limited')
+        this.#log.info('rate limited: asking for what was dropped')
+      },
+      handle: (bytes) => this.#handle(bytes),
+    })
+    return member
+  }
+
+  #leave(): void {
+    this.#stopAlarm?.()
+    this.#gate?.stop()
+    this.#gate = null
+    this.#backlog.clear()
+    if (this.#state.name === 'joined') {
+      const { room, member } = this.#state
+      this.#ending = member.outbox
+      this.#state = { name: 'gone' }
+      this.#deps.registry.leave(room, member)
+    }
+    this.#state = { name: 'gone' }
+  }
+
+  /** Ends a socket that is in no room. */
+  #refuse(reason: CloseReason): void {
+    if (this.#state.name === 'gone') return
+    this.#state = { name: 'gone' }
+    this.#backlog.clear()
+    this.#log.info({ code: reason.code, reason: reason.text }, 'refused')
+    this.#deps.clock.soon(() => this.#sink.close(reason))
+  }
+
+  #takeBacklog(): void {
+    if (this.#state.name !== 'joined') return
+    if (this.#backlog.overflowed) {
+      this.#deps.metrics.resyncsIn.add('load_overflow')
+      this.#gate?.lost()
+    }
+    for (let bytes = this.#backlog.take(); bytes !== null; bytes = this.#backlog.take()) this.#handle(bytes)
+  }
+
+  #handle(bytes: Uint8Array): void {
+    if (this.#state.name !== 'joined' || this.#gate === null) return
+    const { room, member, grant } = this.#state
+    const canWrite = grant.access === 'write'
+    const { metrics } = this.#deps
+    const frame = decodeFrame(bytes)
+    switch (frame.kind) {
+      case 'malformed':
+        metrics.messagesReceived.add('malformed')
+        this.#malformed(frame.reason)
+        break
+      case 'presence':
+        metrics.messagesReceived.add('presence')
+        if (isEcho(frame.payload, room.presence.knownClock) && !this.#introduces(frame.payload))
+          this.#echoed(bytes.length)
+        else if (this.#gate.admitPresence(bytes)) this.#announce(room, member, frame.payload, grant.cursor)
+        break
+      case 'query_presence':
+        metrics.messagesReceived.add('presence')
+        if (this.#gate.admitPresence(bytes)) room.tellPresence(member)
+        break
+      case 'step1':
+        metrics.messagesReceived.add('sync')
+        if (this.#gate.admitQuestion(bytes)) this.#question(room, member, frame.payload)
+        break
+      case 'step2':
+        metrics.messagesReceived.add('sync')
+        this.#opening = false
+        if (!canWrite) member.repair.answered()
+        else if (this.#gate.admitAnswer(bytes.length)) this.#update(room, member, frame.payload, true)
+        break
+      case 'update':
+        metrics.messagesReceived.add('sync')
+        if (canWrite && this.#gate.admitUpdate(bytes.length)) this.#update(room, member, frame.payload, false)
+    }
+  }
+
+  #question(room: Room, member: Member, payload: Uint8Array): void {
+    const check = checkStateVector(payload)
+    if (check.ok) room.answer(member, Y.decodeStateVector(payload.slice()))
+    else this.#malformed(check.reason)
+  }
+
+  #update(room: Room, member: Member, payload: Uint8Array, isAnswer: boolean): void {
+    const check = checkUpdate(payload)
+    if (!check.ok) {
+      // An answer that cannot be used was still the answer: asking again would bring the same.
+      if (isAnswer) member.repair.answered()
+      this.#malformed(check.reason)
+      return
+    }
+    const { summary } = check
+    this.#gate?.spendFor(summary)
+    if (summary.isEmpty && !isAnswer) return
+    room.receive({ member, update: payload.slice(), summary, isAnswer, at: this.#deps.clock.now() })
+  }
+
+  #announce(room: Room, member: Member, payload: Uint8Array, mayShow: boolean): void {
+    if (!mayShow) return
+    const decoded = decodePresence(payload, this.#deps.settings.presence)
+    const error = 'error' in decoded ? decoded.error : room.announce(member, decoded.entries, this.#opening)
+    if (error !== null) this.#malformed(error)
+  }
+  /** A first frame with one entry may bear a clock that is known: the client announces itself, it does not echo. */
+  #introduces(payload: Uint8Array): boolean {
+    return this.#opening && payload[0] === 1
+  }
+  /** Echoes are free up to what was sent to this client; beyond that they pay like anything else. */
+  #echoed(length: number): void {
+    this.#deps.metrics.presenceEchoes.add()
+    this.#echoedBytes += length
+    const sent = this.outbox?.presenceBytes ?? 0
+    if (this.#echoedBytes > sent) {
+      this.#limiter.spend(1, this.#echoedBytes - sent)
+      this.#echoedBytes = sent
+    }
+  }
+
+  #malformed(reason: string): void {
+    this.#deps.metrics.messageErrors.add(reason)
+    this.#log.info({ reason }, 'malformed frame')
+    if (this.#strikes.add()) this.end(CLOSE.malformedInput)
+  }
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+/** The process: environment → configuration → server; signals; exit codes. */
+import pino from 'pino'
+import { ConfigError, createServer, readConfig } from './server.ts'
+
+/** sysexits.h: EX_CONFIG, something is wrong with the settings. */
+const EXIT_CONFIG = 78
+
+function configuration() {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    for (const mistake of error.mistakes) console.error(`y-weir: ${mistake}`)
+    process.exit(EXIT_CONFIG)
+  }
+}
+
+const config = configuration()
+const log = pino({ level: config.logLevel })
+const server = createServer(config, { log })
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    void server.close().then(() => process.exit(0))
+  })
+}
+
+try {
+  await server.listen()
+} catch (error) {
+  log.fatal({ err: error }, 'cannot start')
+  process.exit(1)
+}

@@ -1,0 +1,169 @@
+/**
+ * Prometheus text exposition format 0.0.4, written by hand: a family is a HELP line, a TYPE line and its samples.
+ * https://prometheus.io/docs/instrumenting/exposition_formats/
+ */
+import type { Histogram } from './counters.ts'
+import type { Metrics } from './metrics.ts'
+
+export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+type Kind = 'counter' | 'gauge' | 'histogram'
+
+const escapeHelp = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+const escapeLabel = (text: string): string => escapeHelp(text).replaceAll('"', '\\"')
+const number = (value: number): string =>
+  Number.isFinite(value) ? String(value) : value > 0 ? '+Inf' : value < 0 ? '-Inf' : 'NaN'
+
+/** Writes families. A family of the same name twice is a mistake in the caller and throws. */
+export class MetricsText {
+  readonly #lines: string[] = []
+  readonly #names = new Set<string>()
+
+  #family(name: string, kind: Kind, help: string): void {
+    if (this.#names.has(name)) throw new Error(`metric ${name} is written twice`)
+    this.#names.add(name)
+    this.#lines.push(`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${kind}`)
+  }
+  counter(name: string, help: string, value: number): this {
+    this.#family(name, 'counter', help)
+    this.#lines.push(`${name} ${number(value)}`)
+    return this
+  }
+  gauge(name: string, help: string, value: number): this {
+    this.#family(name, 'gauge', help)
+    this.#lines.push(`${name} ${number(value)}`)
+    return this
+  }
+  /** One sample per row: label values in the order of `labels`, then the value. */
+  labelled(kind: 'counter' | 'gauge', name: string, help: string, labels: readonly string[], rows: LabelledRows): this {
+    this.#family(name, kind, help)
+    for (const [values, value] of rows) {
+      const pairs = labels.map((label, i) => `${label}="${escapeLabel(values[i] ?? '')}"`)
+      this.#lines.push(`${name}{${pairs.join(',')}} ${number(value)}`)
+    }
+    return this
+  }
+  histogram(name: string, help: string, histogram: Histogram): this {
+    this.#family(name, 'histogram', help)
+    let below = 0
+    for (const [i, bound] of histogram.bounds.entries()) {
+      below += histogram.counts[i]!
+      this.#lines.push(`${name}_bucket{le="${number(bound)}"} ${below}`)
+    }
+    below += histogram.counts.at(-1)!
+    this.#lines.push(`${name}_bucket{le="+Inf"} ${below}`)
+    this.#lines.push(`${name}_sum ${number(histogram.sum)}`, `${name}_count ${below}`)
+    return this
+  }
+  toString(): string {
+    return `${this.#lines.join('\n')}\n`
+  }
+}
+
+export type LabelledRows = readonly (readonly [readonly string[], number])[]
+const rows = (values: Record<string, number>): LabelledRows =>
+  Object.entries(values).map(([label, value]) => [[label], value])
+
+/** The whole page. `nowMs` is the clock of the metrics; `write` adds what other parts (storage, cluster) keep. */
+export function metricsText(metrics: Metrics, nowMs: number, write: (text: MetricsText) => void = () => {}): string {
+  const cpu = process.cpuUsage()
+  const text = new MetricsText()
+    .gauge('ws_active_sockets', 'Open client sockets.', metrics.activeSockets())
+    .gauge('rooms_active', 'Rooms in memory.', metrics.roomsActive())
+    .labelled(
+      'counter',
+      'ws_messages_received_total',
+      'Frames read from clients.',
+      ['type'],
+      rows(metrics.messagesReceived.values),
+    )
+    .labelled(
+      'counter',
+      'ws_messages_sent_total',
+      'Frames whose last byte has left the server.',
+      ['type'],
+      rows(metrics.messagesSent.values),
+    )
+    .labelled(
+      'counter',
+      'ws_messages_dropped_total',
+      'Frames not sent as such: superseded presence, sync folded into a diff, what an evicted client still had.',
+      ['type'],
+      rows(metrics.messagesDropped.values),
+    )
+    .counter(
+      'ws_backpressure_drops_total',
+      'Sync frames not queued for a client because its queue was full or it is behind; a diff covers them.',
+      metrics.backpressureDrops.value,
+    )
+    .labelled(
+      'counter',
+      'ws_clients_dropped_total',
+      'Clients evicted for not keeping up.',
+      ['reason'],
+      rows(metrics.clientsDropped.values),
+    )
+    .counter('ws_rate_limit_exceeded_total', "Frames over a client's rate budget.", metrics.rateLimited.value)
+    .counter(
+      'ws_presence_echoes_total',
+      'Presence frames that held nothing new and were ignored for free.',
+      metrics.presenceEchoes.value,
+    )
+    .labelled(
+      'counter',
+      'ws_presence_refused_total',
+      'Presence entries not taken.',
+      ['reason'],
+      rows(metrics.presenceRefused.values),
+    )
+    .labelled(
+      'counter',
+      'ws_message_errors_total',
+      'Malformed or refused frames.',
+      ['reason'],
+      rows(metrics.messageErrors.values),
+    )
+    .counter('ws_received_bytes_total', 'Bytes of frames read from clients.', metrics.bytesReceived.value)
+    .counter(
+      'ws_sent_bytes_total',
+      'Bytes of frames handed to client sockets, headers included.',
+      metrics.bytesSent.value,
+    )
+    .gauge(
+      'ws_buffered_bytes',
+      'Bytes held for clients, socket buffers and queues, at the last sweep.',
+      metrics.bufferedBytes,
+    )
+    .gauge('ws_queue_depth_max', 'Longest client queue of the last minute, frames.', metrics.queueDepthMax.get(nowMs))
+    .gauge(
+      'ws_oldest_unsent_seconds',
+      'Age of the oldest frame that some client has not taken.',
+      metrics.oldestUnsentSeconds(),
+    )
+    .labelled(
+      'counter',
+      'ws_resyncs_total',
+      'Diffs owed to a client (out) or asked of one (in).',
+      ['direction', 'cause'],
+      [
+        ...Object.entries(metrics.resyncsOut.values).map(([cause, n]) => [['out', cause], n] as const),
+        ...Object.entries(metrics.resyncsIn.values).map(([cause, n]) => [['in', cause], n] as const),
+      ],
+    )
+    .labelled('counter', 'ws_closes_total', 'Sockets closed, by close code.', ['code'], rows(metrics.closes.values))
+    .histogram(
+      'ws_delivery_delay_seconds',
+      'From a frame being received to its effect being written to one client.',
+      metrics.deliveryDelay,
+    )
+    .histogram('room_flush_seconds', "Time one room's flush took.", metrics.roomFlush)
+    .counter('process_cpu_seconds_total', 'User and system CPU time.', (cpu.user + cpu.system) / 1e6)
+    .gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss())
+    .gauge(
+      'nodejs_eventloop_lag_seconds',
+      'How late a timer was, worst of the last minute.',
+      metrics.eventLoopLagSeconds(),
+    )
+  write(text)
+  return text.toString()
+}

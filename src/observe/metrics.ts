@@ -1,0 +1,62 @@
+/**
+ * Every figure the server keeps. The rest of the code adds to these; /metrics reads them (metrics-text). Gauges that can
+ * be asked for when they are wanted are functions, set by the composition root.
+ */
+import { Counter, Histogram, LabelledCounter, RecentMax } from './counters.ts'
+
+/** What a frame is about, in either direction. */
+export const MESSAGE_TYPES = ['sync', 'presence', 'control'] as const
+export type MessageType = (typeof MESSAGE_TYPES)[number]
+
+/** Why a resync was needed. `out`: the server owed a client a diff. `in`: the server asked a client for what it missed. */
+export const RESYNC_CAUSES = ['queue_full', 'refused', 'large_update', 'rate_limited', 'gap', 'load_overflow'] as const
+export type ResyncCause = (typeof RESYNC_CAUSES)[number]
+
+/** Close codes that have a label of their own; everything else is `other`. */
+export const CLOSE_CODES = [
+  '1000', '1001', '1005', '1006', '1011', '1012', '1013', '4400', '4401', '4403', '4410', '4413', '4422', 'other',
+] as const // biome-ignore format: one line reads better
+export type CloseCode = (typeof CLOSE_CODES)[number]
+
+export const EVICTION_REASONS = ['buffer_limit', 'congested'] as const
+export type EvictionReason = (typeof EVICTION_REASONS)[number]
+
+const FAST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+export class Metrics {
+  readonly messagesReceived = new LabelledCounter([...MESSAGE_TYPES, 'malformed'] as const)
+  readonly messagesSent = new LabelledCounter(MESSAGE_TYPES)
+  readonly messagesDropped = new LabelledCounter(MESSAGE_TYPES)
+  readonly backpressureDrops = new Counter()
+  readonly clientsDropped = new LabelledCounter(EVICTION_REASONS)
+  readonly rateLimited = new Counter()
+  readonly presenceEchoes = new Counter()
+  readonly presenceRefused = new LabelledCounter(['not_owner', 'too_many_ids', 'room_full'] as const)
+  readonly messageErrors: LabelledCounter<string>
+  readonly resyncsOut = new LabelledCounter(RESYNC_CAUSES)
+  readonly resyncsIn = new LabelledCounter(RESYNC_CAUSES)
+  readonly closes = new LabelledCounter(CLOSE_CODES)
+  readonly queueDepthMax = new RecentMax()
+  readonly deliveryDelay = new Histogram(FAST_SECONDS)
+  readonly roomFlush = new Histogram(FAST_SECONDS)
+  readonly bytesReceived = new Counter()
+  readonly bytesSent = new Counter()
+
+  /** Bytes held for all clients, socket and queue, as of the last sweep (`WS_BUFFER_SWEEP_INTERVAL_MS`). */
+  bufferedBytes = 0
+  activeSockets: () => number = () => 0
+  roomsActive: () => number = () => 0
+  /** Age of the oldest frame that any client has not taken yet, seconds. */
+  oldestUnsentSeconds: () => number = () => 0
+  eventLoopLagSeconds: () => number = () => 0
+
+  constructor(messageErrorReasons: readonly string[]) {
+    this.messageErrors = new LabelledCounter(messageErrorReasons)
+  }
+
+  /** Counts a close under its own label where it has one. */
+  countClose(code: number): void {
+    const label = String(code)
+    this.closes.add(label in this.closes.values ? (label as CloseCode) : 'other')
+  }
+}

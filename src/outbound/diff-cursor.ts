@@ -1,0 +1,162 @@
+/**
+ * What one client lacks, as a sequence of valid V1 updates in causal order.
+ *   state vector it has ──▶ structs, part by part ──▶ deletes ──▶ `last`: it has the document of this moment
+ * Nothing of the document is pinned: the cursor holds what was sent and reads the live document for every part, so edits
+ * made between parts ride along.
+ */
+import { type ChunkPlace, FIRST_PLACE } from './delete-chunk.ts'
+import type { DeleteRanges, DeleteSet } from './delete-ranges.ts'
+import type { DeleteSnapshot } from './delete-snapshot.ts'
+import type { Place, StateVector } from './diff-cache.ts'
+import type { DiffSource } from './diff-source.ts'
+import { NO_STRUCTS, PartWriter, type StructPart } from './part-writer.ts'
+
+export { DeleteRanges, type DeleteSet } from './delete-ranges.ts'
+export type { StateVector } from './diff-cache.ts'
+export { DiffSource } from './diff-source.ts'
+
+/** Bytes of a part: a frame that the slowest links still take in a second or less (FC1, FC8). */
+export const PART_BYTES = 64 * 1024
+
+export interface DiffPart {
+  /** A V1 update; the receiver parks nothing of it when it has applied the parts before. */
+  readonly update: Uint8Array
+  /** Nothing is left: with this part the receiver equals the document as it is at this moment. */
+  readonly last: boolean
+  /** A single struct that could not be cut, longer than the part size asked for. */
+  readonly uncuttable: boolean
+  /** The update carries nothing. */
+  readonly isEmpty: boolean
+}
+
+export class DiffCursor {
+  private readonly source: DiffSource
+  private readonly base: StateVector
+  /** Authors whose structs went out, over `base`. */
+  private readonly advanced = new Map<number, number>()
+  private deletes: DeleteRanges
+  private place: Place
+  /** A whole delete set that is on its way; `deletes` then holds what came after it. */
+  private snapshot: { readonly deletes: DeleteSnapshot; at: ChunkPlace } | null = null
+  /** Authors still to be looked at, the next one last; complete as of `listedAt`. */
+  private authors: number[] = []
+  private listedAt = -1
+
+  /**
+   * `sent`: what the receiver has; it may name authors and clocks the document does not have. It is kept and must not
+   * change. `deletes`: what it is owed of deletions, given away to the cursor: `DeleteRanges.full()` for a joiner, what
+   * was accumulated since the first frame it missed for a resync.
+   */
+  constructor(source: DiffSource, sent: StateVector, deletes: DeleteRanges) {
+    this.source = source
+    this.base = sent
+    this.deletes = deletes
+    this.place = source.cache.placeOf(sent)
+  }
+
+  /** What the receiver has, of structs, after the parts handed out so far. A copy: O(authors). */
+  get sent(): StateVector {
+    const sent = new Map(this.base)
+    for (const [client, clock] of this.advanced) sent.set(client, clock)
+    return sent
+  }
+
+  /** To be told of every transaction from the cursor's creation on, also after `last` while the cursor is in use. */
+  addDeletes(deleteSet: DeleteSet): void {
+    this.deletes.add(deleteSet)
+  }
+
+  /**
+   * The next part, about `partBytes` long at most unless it is `uncuttable`. After `last` the receiver is level; calling
+   * again then yields what came since, or an empty part that is `last` again.
+   */
+  next(partBytes = PART_BYTES): DiffPart {
+    if (this.snapshot !== null) return this.nextOfSnapshot(this.snapshot, partBytes)
+    const structs = this.nextStructs(partBytes)
+    if (!structs.exhausted) return partOf(structs, false)
+    const room = partBytes - (structs.update.length - 1)
+    if (this.deletes.isFull) {
+      const { snapshot, since } = this.source.fullDeletes(partBytes)
+      this.deletes = since
+      if (snapshot.size > room || !since.isEmpty) return this.startSnapshot(snapshot, structs, partBytes)
+      if (!snapshot.isEmpty) return partOf(structs, true, snapshot.whole())
+    }
+    if (this.deletes.isEmpty) return partOf(structs, true)
+    const deletes = this.deletes.take(room, structs === NO_STRUCTS)
+    return deletes === null ? partOf(structs, false) : partOf(structs, this.deletes.isEmpty, deletes)
+  }
+
+  private startSnapshot(deletes: DeleteSnapshot, structs: StructPart, partBytes: number): DiffPart {
+    if (deletes.isEmpty) return partOf(structs, false)
+    // Its parts begin at the same ranges for everybody, so that they are shared; hence not behind these structs.
+    this.snapshot = { deletes, at: FIRST_PLACE }
+    return structs === NO_STRUCTS ? this.nextOfSnapshot(this.snapshot, partBytes) : partOf(structs, false)
+  }
+
+  /**
+   * All that the snapshot names was sent before it was begun, so structs may wait until it is through: with some in
+   * every part, a busy room would never let it finish.
+   */
+  private nextOfSnapshot(snapshot: { readonly deletes: DeleteSnapshot; at: ChunkPlace }, partBytes: number): DiffPart {
+    const { update, next } = snapshot.deletes.part(snapshot.at, partBytes)
+    if (next === null) this.snapshot = null
+    else snapshot.at = next
+    const last = next === null && this.deletes.isEmpty && !this.owesStructs()
+    return { update, last, uncuttable: false, isEmpty: false }
+  }
+
+  private nextStructs(partBytes: number): StructPart {
+    const { cache, version } = this.source
+    const known = cache.recall(this.place, partBytes, version)
+    if (known !== null) return this.advance(known.part, known.to)
+    if (!this.owesStructs()) return NO_STRUCTS
+    const writer = new PartWriter(this.source.doc.store, this.source.names, (client) => this.clockOf(client), partBytes)
+    let room = true
+    while (room && this.owesStructs()) {
+      room = writer.writeAuthor(this.authors.at(-1)!)
+      if (room) this.authors.pop()
+    }
+    const part = writer.finish(room)
+    return this.advance(part, cache.remember(this.place, partBytes, version, part))
+  }
+
+  private advance(part: StructPart, to: Place): StructPart {
+    for (const [client, clock] of part.reached) this.advanced.set(client, clock)
+    this.place = to
+    return part
+  }
+
+  private clockOf(client: number): number {
+    return this.advanced.get(client) ?? this.base.get(client) ?? 0
+  }
+
+  /** Whether an author has structs that were not sent; then `authors` ends with one. */
+  private owesStructs(): boolean {
+    const { clients } = this.source.doc.store
+    for (;;) {
+      for (let client = this.authors.at(-1); client !== undefined; client = this.authors.at(-1)) {
+        if (this.isOwed(client, clients.get(client)!)) return true
+        this.authors.pop()
+      }
+      if (this.listedAt === this.source.version) return false
+      this.listedAt = this.source.version
+      for (const [client, structs] of clients) if (this.isOwed(client, structs)) this.authors.push(client)
+      // The highest id goes first, as in Yjs: in conflicts the lower ids then have less to walk past.
+      this.authors.sort((a, b) => a - b)
+    }
+  }
+
+  private isOwed(client: number, structs: readonly { id: { clock: number }; length: number }[]): boolean {
+    const last = structs.at(-1)
+    return last !== undefined && last.id.clock + last.length > this.clockOf(client)
+  }
+}
+
+function partOf(structs: StructPart, last: boolean, deletes?: Uint8Array): DiffPart {
+  const { update, uncuttable } = structs
+  if (deletes === undefined) return { update, last, uncuttable, isEmpty: structs === NO_STRUCTS }
+  const whole = new Uint8Array(update.length - 1 + deletes.length)
+  whole.set(update.subarray(0, -1))
+  whole.set(deletes, update.length - 1)
+  return { update: whole, last, uncuttable, isEmpty: false }
+}

@@ -1,0 +1,16 @@
+import { FRAME_ERRORS } from './frames.ts'
+import { PRESENCE_ERRORS } from './presence-frame.ts'
+import { MALFORMED_UPDATE } from './update-check.ts'
+
+/** Every reason for which a frame is refused: the label values of `ws_message_errors_total{reason}` (OP2). */
+export const MESSAGE_ERRORS: readonly string[] = [
+  ...new Set<string>([
+    'text_frame',
+    'message_too_large',
+    'board_too_large',
+    'apply_failed',
+    ...FRAME_ERRORS,
+    ...PRESENCE_ERRORS,
+    ...MALFORMED_UPDATE,
+  ]),
+]

@@ -1,0 +1,282 @@
+/**
+ * One room's keeper: brings the stored board into the document, and every change of the document to storage.
+ *   storage ──load──▶ host.apply          once, before anyone is answered
+ *   room's update events ──append──▶ unsaved updates ──one write at a time──▶ storage
+ *   host.parts ──compact──▶ storage       when the tail has grown enough
+ * While a write fails, its bytes stay here and are tried again; nothing is let go that the document has not got.
+ */
+import type { Logger } from 'pino'
+import type { Clock } from '../observe/clock.ts'
+import { reasonOf, type Storage, StorageError } from '../storage/storage.ts'
+import type { StorageMetrics } from '../storage/storage-metrics.ts'
+import { type BoardSizes, worthAtRest, worthWhileLive } from './compaction-policy.ts'
+import { loadBoard } from './load-board.ts'
+import { type Failing, Retry } from './retry.ts'
+import type { Slices } from './slices.ts'
+import { type UnsavedRecord, UnsavedUpdates } from './unsaved-updates.ts'
+
+export type { Failing } from './retry.ts'
+
+/** What the keeper needs of the room's document. */
+export interface KeeperHost {
+  /**
+   * Applies one stored update to the document, as a transaction of storage's own origin: what it emits is not told to
+   * `append`. Throws when the record is bad; run the structural check first, stored bytes may be anything.
+   */
+  apply(update: Uint8Array): void
+  /**
+   * The document as it is now, as valid updates of about 64 KiB in causal order, delete set last. Read with the loop free
+   * between parts; edits made meanwhile may ride along.
+   */
+  parts(): Iterable<Uint8Array>
+  /**
+   * Whether the document waits for something it has not got (pending structs or deletions). After a load this means that
+   * records built on a bad one: `parts` has not got them, so they stay in the log until the gap is healed.
+   */
+  readonly hasGaps: boolean
+}
+
+export interface KeeperDeps {
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  readonly metrics: StorageMetrics
+  /** Shared by all keepers of the process. */
+  readonly slices: Slices
+}
+
+/** Over this many bytes unsaved updates are let go and the whole document is written instead: it has them. */
+const UNSAVED_BYTES = 4 << 20
+/** After a compaction that failed: appending goes on meanwhile. */
+const COMPACTION_RETRY_MS = 60_000
+/** A write that takes longer is reported as failing, though it may still succeed. */
+const HUNG_MS = 10_000
+
+export class Keeper {
+  readonly #room: string
+  readonly #storage: Storage
+  readonly #host: KeeperHost
+  readonly #deps: KeeperDeps
+  readonly #retry: Retry
+
+  #state: 'new' | 'loaded' | 'abandoned' = 'new'
+  #loading: Promise<void> | undefined
+  #closing: Promise<void> | undefined
+
+  readonly #unsaved = new UnsavedUpdates()
+  /** The one record being written, or waiting to be tried again. */
+  #record: UnsavedRecord | undefined
+  /** Bytes that were let go: the document has them, and owes storage a snapshot. */
+  #owedBytes = 0
+  #writingSince: number | undefined
+  #waiters: (() => void)[] = []
+
+  #lastSeq = 0
+  #sizes: BoardSizes = { snapshotBytes: 0, tailBytes: 0, tailRecords: 0 }
+  /** A bad record is still in the log: a compaction would delete its only copy. */
+  #logIsPrecious = false
+  /** Records were loaded that the document could only park. */
+  #parked = false
+  #compacting: Promise<void> | undefined
+  #noCompactionBefore = Number.NEGATIVE_INFINITY
+
+  constructor(room: string, storage: Storage, host: KeeperHost, deps: KeeperDeps) {
+    this.#room = room
+    this.#storage = storage
+    this.#host = host
+    this.#deps = deps
+    this.#retry = new Retry(deps.clock, deps.log)
+  }
+
+  /**
+   * Resolves when the stored board is in the document; every caller gets the same answer. Rejects with a StorageError when
+   * the store cannot be read: nothing was written, nothing will be, and the room has to be thrown away.
+   */
+  load(): Promise<void> {
+    this.#loading ??= this.#load()
+    return this.#loading
+  }
+
+  /** What the document emitted. Never throws, never waits. */
+  append(update: Uint8Array): void {
+    if (!this.#storage.durable || this.#state === 'abandoned') return
+    this.#unsaved.push(update)
+    this.#deps.metrics.unsavedBytes += update.byteLength
+    if (this.#unsaved.weight > UNSAVED_BYTES && this.#canCompact()) this.#owedBytes += this.#unsaved.clear()
+    const waitsToRetry = this.#retry.failing !== null
+    if (this.#state === 'loaded' && this.#writingSince === undefined && !waitsToRetry) void this.#write()
+  }
+
+  /** Bytes that were told and are not durable. 0: everything is. */
+  get unsavedBytes(): number {
+    return this.#unsaved.bytes + (this.#record?.bytes ?? 0) + this.#owedBytes
+  }
+
+  /** Set while writes fail or one takes over 10 s. */
+  get failing(): Failing | null {
+    if (this.#retry.failing !== null) return this.#retry.failing
+    const since = this.#writingSince
+    if (since === undefined || this.#deps.clock.now() - since < HUNG_MS) return null
+    return { since, reason: 'a write does not finish' }
+  }
+
+  /** Resolves when nothing is unsaved. May take for ever while the disk is full: the caller has its own deadline. */
+  saved(): Promise<void> {
+    if (this.unsavedBytes === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push(resolve))
+  }
+
+  /**
+   * Compacts if the board is better stored so before it rests. The room may live on: joins and edits during it are fine.
+   * Called before the room is taken out, it leaves nothing slow for `close`. Never rejects.
+   */
+  tidy(): Promise<void> {
+    return this.#compactIf(worthAtRest)
+  }
+
+  /**
+   * The room leaves memory: waits until all is saved and tidy. Never rejects. No append may follow its resolution, and
+   * until then the room must not be loaded a second time.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  /** Gives up what is unsaved, for a shutdown whose time is over. Nothing more is written; whoever waits is let go. */
+  abandon(): void {
+    this.#state = 'abandoned'
+    this.#retry.stop()
+    this.#deps.metrics.unsavedBytes -= this.unsavedBytes
+    this.#unsaved.clear()
+    this.#record = undefined
+    this.#owedBytes = 0
+    this.#wake()
+  }
+
+  async #load(): Promise<void> {
+    const { log, metrics, slices } = this.#deps
+    try {
+      const apply = (update: Uint8Array) => this.#host.apply(update)
+      const { lastSeq, sizes, stuck } = await loadBoard(this.#room, this.#storage, apply, { log, slices })
+      this.#lastSeq = lastSeq
+      this.#sizes = sizes
+      this.#logIsPrecious = stuck !== undefined
+      if (stuck !== undefined) metrics.failures.add()
+    } catch (error) {
+      metrics.failures.add()
+      log.error({ room: this.#room, reason: reasonOf(error) }, 'board could not be loaded')
+      this.abandon()
+      throw error instanceof StorageError ? error : new StorageError(reasonOf(error), { cause: error })
+    }
+    if (this.#state === 'abandoned') return
+    this.#parked = this.#host.hasGaps
+    if (this.#parked) log.warn({ room: this.#room }, 'board has records that build on missing ones')
+    this.#state = 'loaded'
+    if (this.unsavedBytes > 0) void this.#write()
+  }
+
+  /** Writes until nothing is left or a write fails. Runs once at a time. */
+  async #write(): Promise<void> {
+    const { clock, metrics } = this.#deps
+    while (this.unsavedBytes > 0) {
+      this.#writingSince = clock.now()
+      try {
+        if (this.#owedBytes === 0) this.#record ??= this.#unsaved.take()
+        if (this.#record === undefined) await this.#writeOwed()
+        else await this.#writeRecord(this.#record)
+      } catch (error) {
+        if (this.#state === 'abandoned') return
+        metrics.failures.add()
+        const facts = { room: this.#room, unsavedBytes: this.unsavedBytes }
+        this.#retry.failed(reasonOf(error), facts, () => void this.#write())
+        return
+      } finally {
+        this.#writingSince = undefined
+      }
+      this.#retry.succeeded({ room: this.#room })
+    }
+    this.#wake()
+    void this.#compactIf(worthWhileLive)
+  }
+
+  async #writeRecord({ update, bytes }: UnsavedRecord): Promise<void> {
+    const seq = await this.#storage.append(this.#room, update)
+    if (this.#state === 'abandoned') return
+    this.#record = undefined
+    this.#deps.metrics.unsavedBytes -= bytes
+    this.#lastSeq = seq
+    const { snapshotBytes, tailBytes, tailRecords } = this.#sizes
+    this.#sizes = { snapshotBytes, tailBytes: tailBytes + update.byteLength, tailRecords: tailRecords + 1 }
+  }
+
+  async #writeOwed(): Promise<void> {
+    const covered = this.#owedBytes
+    await this.#compacting
+    await this.#deps.slices.exclusive(() => this.#compact())
+    if (this.#state === 'abandoned') return
+    this.#owedBytes -= covered
+    this.#deps.metrics.unsavedBytes -= covered
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiters.splice(0)) resolve()
+  }
+
+  #canCompact(): boolean {
+    if (this.#parked) this.#parked = this.#host.hasGaps
+    return this.#state === 'loaded' && !this.#logIsPrecious && !this.#parked
+  }
+
+  /** One at a time; the board is as safe without it, so a failure only waits for the next occasion. Never rejects. */
+  #compactIf(worth: (sizes: BoardSizes) => boolean): Promise<void> {
+    if (this.#compacting !== undefined) return this.#compacting
+    const now = this.#deps.clock.now()
+    const busy = this.#retry.failing !== null || this.#owedBytes > 0 || now < this.#noCompactionBefore
+    if (busy || !worth(this.#sizes) || !this.#canCompact()) return Promise.resolve()
+    this.#compacting = this.#deps.slices
+      .exclusive(() => this.#compact())
+      .catch((error: unknown) => {
+        this.#noCompactionBefore = this.#deps.clock.now() + COMPACTION_RETRY_MS
+        this.#deps.metrics.failures.add()
+        this.#deps.log.warn({ room: this.#room, reason: reasonOf(error) }, 'board could not be compacted')
+      })
+      .finally(() => {
+        this.#compacting = undefined
+      })
+    return this.#compacting
+  }
+
+  /**
+   * Replaces what is durable now by the document. The cut comes first: what is appended while the parts are read survives
+   * beside them, and meets itself in the parts at the next load, which is harmless.
+   */
+  async #compact(): Promise<void> {
+    const through = this.#lastSeq
+    const before = this.#sizes
+    const parts: Uint8Array[] = []
+    let slice = await this.#deps.slices.turn()
+    for (const part of this.#host.parts()) {
+      parts.push(part)
+      if (slice.over()) slice = await this.#deps.slices.turn()
+      if (this.#state === 'abandoned') return
+    }
+    await this.#storage.compact(this.#room, through, parts)
+    this.#sizes = {
+      snapshotBytes: parts.reduce((sum, part) => sum + part.byteLength, 0),
+      tailBytes: this.#sizes.tailBytes - before.tailBytes,
+      tailRecords: this.#sizes.tailRecords - before.tailRecords,
+    }
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#loading
+    } catch {
+      return // told by load: there is nothing of this room to store
+    }
+    await this.saved()
+    await this.tidy()
+    await this.saved()
+    if (!this.#storage.durable) await this.#storage.delete(this.#room).catch(() => {})
+  }
+}

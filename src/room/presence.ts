@@ -1,0 +1,255 @@
+/**
+ * Who is in a room: the newest state of every presence id, the connection each id belongs to, and the clocks of those that
+ * left. States stay the bytes they came in. No timers: a stock client renews its own presence, and an id leaves with the
+ * connection that owns it.
+ */
+import type { PresenceFrame, PresenceStates } from '../outbound/outbox.ts'
+import { encodePresence } from '../protocol/frames.ts'
+import {
+  encodeEntries,
+  entryBytes,
+  isNullState,
+  type PresenceEntry,
+  type PresenceError,
+  removal,
+  stateError,
+} from '../protocol/presence-frame.ts'
+
+/** A connection as presence sees it. */
+export interface PresenceOwner {
+  /** Ids that leave with this connection. */
+  readonly presenceIds: Set<number>
+  /** The id this connection announced as its own, if it has. */
+  ownId: number | null
+}
+
+export interface PresenceSettings {
+  /** `MAX_PRESENCE_IDS_PER_CONNECTION` */
+  readonly maxIdsPerConnection: number
+}
+
+interface Known {
+  clock: number
+  state: Uint8Array
+  owner: PresenceOwner
+  /** Announced by its own connection, not relayed by a sibling (another tab's broadcast). */
+  own: boolean
+}
+
+/** An id claimed while another live connection owns it: the owner is asked whether it is still there (PR1). */
+export interface PresenceClaim {
+  readonly entry: PresenceEntry
+  readonly claimant: PresenceOwner
+  readonly owner: PresenceOwner
+}
+
+export interface Announcement {
+  readonly changed: boolean
+  readonly claims: readonly PresenceClaim[]
+  /** Removals to send back to the announcer alone: they make a stock client announce again at clock + 1 (PR2). */
+  readonly reannounce: readonly PresenceEntry[]
+  readonly refused: { readonly not_owner: number; readonly too_many_ids: number; readonly room_full: number }
+}
+
+/** Most bytes of states in one room (PR4). */
+const MAX_ROOM_BYTES = 1_048_576
+/** Most bytes in one presence frame sent (PR4). */
+const MAX_FRAME_BYTES = 65_536
+/**
+ * Clocks of ids that left, remembered so that a late echo cannot bring them back and a returning client can be told. The
+ * bound only has to outlast a round trip in the busiest room; the oldest go first.
+ */
+const MAX_REMOVED = 4096
+
+export class Presence implements PresenceStates {
+  readonly #settings: PresenceSettings
+  readonly #known = new Map<number, Known>()
+  readonly #removed = new Map<number, number>()
+  #changed = new Set<number>()
+  #changedAt = 0
+  #bytes = 0
+
+  constructor(settings: PresenceSettings) {
+    this.#settings = settings
+  }
+
+  get size(): number {
+    return this.#known.size
+  }
+  ids(): Iterable<number> {
+    return this.#known.keys()
+  }
+  /** The newest clock heard of an id, -1 for a stranger. Bound, so that it can be handed to `isEcho`. */
+  readonly knownClock = (id: number): number => this.#known.get(id)?.clock ?? this.#removed.get(id) ?? -1
+
+  /** What keeps any of these entries from being relayed; the frame is then refused whole. */
+  errorIn(entries: readonly PresenceEntry[]): PresenceError | null {
+    for (const { id, clock, state } of entries) {
+      const error = clock > this.knownClock(id) ? stateError(state) : null
+      if (error !== null) return error
+    }
+    return null
+  }
+
+  /**
+   * Takes a checked frame from `from`. `opening`: no SyncStep2 of this connection has been read yet. A stock client announces
+   * itself before it answers the server's SyncStep1 and can echo others only after, so a single entry in that place is
+   * its own, whatever its clock.
+   */
+  announce(from: PresenceOwner, entries: readonly PresenceEntry[], opening: boolean, now: number): Announcement {
+    const claims: PresenceClaim[] = []
+    const reannounce: PresenceEntry[] = []
+    const refused = { not_owner: 0, too_many_ids: 0, room_full: 0 }
+    let changed = false
+    const introduces = entries.length === 1 && opening
+    for (const entry of entries) {
+      const known = this.#known.get(entry.id)
+      const isNull = isNullState(entry.state)
+      const newest = this.knownClock(entry.id)
+      if (known === undefined) {
+        if (isNull || (entry.clock <= newest && !introduces)) continue
+        if (from.presenceIds.size >= this.#settings.maxIdsPerConnection) refused.too_many_ids++
+        else if (!this.#fits(entry.state.length)) refused.room_full++
+        else {
+          if (entry.clock <= newest) reannounce.push(removal(entry.id, newest))
+          this.#take(entry, from, this.#isOwn(entry, entries, from))
+          changed = this.#note(entry.id, now)
+        }
+      } else if (known.owner === from) {
+        if (entry.clock < known.clock || (entry.clock === known.clock && !isNull)) continue
+        if (isNull) this.#remove(entry.id, entry.clock)
+        else if (this.#fits(entry.state.length - known.state.length)) this.#update(known, entry)
+        else {
+          refused.room_full++
+          continue
+        }
+        changed = this.#note(entry.id, now)
+      } else if (entry.clock > known.clock || introduces) {
+        if (isNull) refused.not_owner++
+        else if (!known.own && this.#isOwn(entry, entries, from)) {
+          changed = this.#move(known, { entry, claimant: from, owner: known.owner }, reannounce, now)
+        } else claims.push({ entry: copyOf(entry), claimant: from, owner: known.owner })
+      }
+    }
+    return { changed, claims, reannounce, refused }
+  }
+
+  /** Moves an id to its claimant, the owner being gone or silent. Returns removals for the claimant alone. */
+  grant(claim: PresenceClaim, now: number): readonly PresenceEntry[] {
+    const known = this.#known.get(claim.entry.id)
+    const reannounce: PresenceEntry[] = []
+    if (known?.owner === claim.owner) this.#move(known, claim, reannounce, now)
+    return reannounce
+  }
+
+  /** Removes every id of a connection, without bumping clocks. Returns whether there was any. */
+  leave(owner: PresenceOwner, now: number): boolean {
+    const ids = [...owner.presenceIds]
+    for (const id of ids) {
+      const known = this.#known.get(id)
+      if (known?.owner !== owner) continue
+      this.#remove(id, known.clock)
+      this.#note(id, now)
+    }
+    return ids.length > 0
+  }
+
+  /** What changed since the last tick, in frames of at most 64 KiB, and whose alone it was, if it was. */
+  tick(): { frame: PresenceFrame; author: PresenceOwner | null }[] {
+    const ids = this.#changed
+    this.#changed = new Set()
+    const frames: { frame: PresenceFrame; author: PresenceOwner | null }[] = []
+    while (ids.size > 0) {
+      const before = [...ids]
+      const bytes = this.takeFrame(ids)
+      if (bytes === null) break
+      const taken = before.filter((id) => !ids.has(id))
+      frames.push({ frame: { bytes, ids: taken, at: this.#changedAt }, author: this.#soleOwner(taken) })
+    }
+    return frames
+  }
+
+  takeFrame(ids: Set<number>): Uint8Array | null {
+    const entries: PresenceEntry[] = []
+    let bytes = 8
+    for (const id of ids) {
+      const known = this.#known.get(id)
+      const clock = known?.clock ?? this.#removed.get(id)
+      if (clock === undefined) {
+        ids.delete(id)
+        continue
+      }
+      const entry = known === undefined ? removal(id, clock) : { id, clock, state: known.state }
+      bytes += entryBytes(entry)
+      if (bytes > MAX_FRAME_BYTES && entries.length > 0) break
+      entries.push(entry)
+      ids.delete(id)
+    }
+    return entries.length === 0 ? null : encodePresence(encodeEntries(entries))
+  }
+
+  /** Whether an entry speaks for its own connection: alone in its frame, from one that has announced no other id. */
+  #isOwn(entry: PresenceEntry, entries: readonly PresenceEntry[], from: PresenceOwner): boolean {
+    return entries.length === 1 && (from.ownId === null || from.ownId === entry.id)
+  }
+  #fits(moreBytes: number): boolean {
+    return this.#bytes + moreBytes <= MAX_ROOM_BYTES
+  }
+  #take(entry: PresenceEntry, owner: PresenceOwner, own: boolean): void {
+    const { id, clock, state } = copyOf(entry)
+    this.#known.set(id, { clock, state, owner, own })
+    this.#removed.delete(id)
+    this.#bytes += state.length
+    owner.presenceIds.add(id)
+    if (own) owner.ownId = id
+  }
+  #update(known: Known, entry: PresenceEntry): void {
+    this.#bytes += entry.state.length - known.state.length
+    known.clock = entry.clock
+    known.state = entry.state.slice()
+  }
+  #move(known: Known, { entry, claimant }: PresenceClaim, reannounce: PresenceEntry[], now: number): boolean {
+    known.owner.presenceIds.delete(entry.id)
+    if (known.owner.ownId === entry.id) known.owner.ownId = null
+    known.owner = claimant
+    known.own = true
+    claimant.presenceIds.add(entry.id)
+    claimant.ownId ??= entry.id
+    if (entry.clock > known.clock) this.#update(known, entry)
+    else if (entry.clock < known.clock) reannounce.push(removal(entry.id, known.clock))
+    return this.#note(entry.id, now)
+  }
+  #remove(id: number, clock: number): void {
+    const known = this.#known.get(id)
+    if (known === undefined) return
+    this.#known.delete(id)
+    this.#bytes -= known.state.length
+    known.owner.presenceIds.delete(id)
+    if (known.owner.ownId === id) known.owner.ownId = null
+    this.#removed.delete(id)
+    this.#removed.set(id, clock)
+    if (this.#removed.size > MAX_REMOVED) {
+      for (const oldest of this.#removed.keys()) {
+        this.#removed.delete(oldest)
+        break
+      }
+    }
+  }
+  #note(id: number, now: number): true {
+    if (this.#changed.size === 0) this.#changedAt = now
+    this.#changed.add(id)
+    return true
+  }
+  #soleOwner(ids: readonly number[]): PresenceOwner | null {
+    let sole: PresenceOwner | null = null
+    for (const id of ids) {
+      const owner = this.#known.get(id)?.owner ?? null
+      if (owner === null || (sole !== null && owner !== sole)) return null
+      sole = owner
+    }
+    return sole
+  }
+}
+
+/** Frames are only lent: what is kept is copied. */
+const copyOf = ({ id, clock, state }: PresenceEntry): PresenceEntry => ({ id, clock, state: state.slice() })

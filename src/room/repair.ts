@@ -1,0 +1,117 @@
+/**
+ * What one connection still owes the room: the answer to a SyncStep1, and the parts of its updates that wait for a
+ * predecessor. A part never waits inside the document, where it would cost every later update and ride along in every
+ * reply (IN4): it waits here, under a bound, and the author is asked for what is missing.
+ */
+import type { Clock } from '../observe/clock.ts'
+
+/** A part of an update that Yjs could not integrate: its own V2 encoding, and the clocks it waits for. */
+export interface ParkedPart {
+  readonly updateV2: Uint8Array
+  readonly missing: ReadonlyMap<number, number>
+}
+
+/** Most bytes of one connection's parked parts. Over it they are let go: the answer to the next SyncStep1 has them. */
+const MAX_PARKED_BYTES = 65_536
+/** Bookkeeping of one part beside its bytes. */
+const PART_OVERHEAD = 64
+/** An unanswered SyncStep1 is asked again after this long, then after twice as long, up to the last. */
+const FIRST_REASK_MS = 1_000
+const LAST_REASK_MS = 30_000
+/** Two asks of one connection are never closer than this: an answer carries a whole delete set. */
+const MIN_ASK_INTERVAL_MS = 250
+
+export class Repair {
+  readonly #clock: Clock
+  readonly #ask: () => void
+  #parked: ParkedPart[] = []
+  #parkedBytes = 0
+  #awaiting = false
+  #askedAt = Number.NEGATIVE_INFINITY
+  #attempts = 0
+  #cancel: (() => void) | null = null
+
+  /** `ask` sends this connection a SyncStep1 with the document's vector of that moment. */
+  constructor(clock: Clock, ask: () => void) {
+    this.#clock = clock
+    this.#ask = ask
+  }
+
+  /** Whether a SyncStep1 is out: one SyncStep2 is then taken whatever the budgets say. */
+  get awaiting(): boolean {
+    return this.#awaiting
+  }
+  get parked(): readonly ParkedPart[] {
+    return this.#parked
+  }
+
+  /**
+   * Asks the connection for what the room misses, now or as soon as the last ask is old enough. An ask that is still out is
+   * enough: frames arrive in order, so an answer that comes after a loss was made after it.
+   */
+  request(): void {
+    if (this.#awaiting) return
+    const wait = this.#askedAt + MIN_ASK_INTERVAL_MS - this.#clock.now()
+    if (wait <= 0) this.#send()
+    else this.#schedule(wait)
+  }
+
+  /** The SyncStep2 is here. It holds everything its author has, so what was parked is in it. */
+  answered(): void {
+    this.#awaiting = false
+    this.#attempts = 0
+    this.#cancel?.()
+    this.#cancel = null
+    this.clear()
+  }
+
+  /** Keeps a part. False: the bound was reached and everything parked was let go. */
+  park(part: ParkedPart): boolean {
+    this.#parkedBytes += part.updateV2.length + PART_OVERHEAD
+    if (this.#parkedBytes > MAX_PARKED_BYTES) {
+      this.clear()
+      return false
+    }
+    this.#parked.push(part)
+    return true
+  }
+
+  /** Takes out the parts for which something they waited for has come. `stateOf` gives an author's next clock. */
+  takeReady(stateOf: (client: number) => number): ParkedPart[] {
+    const ready = this.#parked.filter(({ missing }) => {
+      for (const [client, clock] of missing) if (clock < stateOf(client)) return true
+      return false
+    })
+    if (ready.length === 0) return ready
+    this.#parked = this.#parked.filter((part) => !ready.includes(part))
+    this.#parkedBytes = this.#parked.reduce((sum, part) => sum + part.updateV2.length + PART_OVERHEAD, 0)
+    return ready
+  }
+
+  clear(): void {
+    this.#parked = []
+    this.#parkedBytes = 0
+  }
+  /** The connection is gone. */
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = null
+    this.#awaiting = false
+    this.clear()
+  }
+
+  #send(): void {
+    this.#awaiting = true
+    this.#askedAt = this.#clock.now()
+    this.#attempts++
+    this.#ask()
+    this.#schedule(Math.min(FIRST_REASK_MS * 2 ** (this.#attempts - 1), LAST_REASK_MS))
+  }
+  #schedule(ms: number): void {
+    this.#cancel?.()
+    this.#cancel = this.#clock.after(ms, () => {
+      this.#cancel = null
+      this.#send()
+    })
+  }
+}

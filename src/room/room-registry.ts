@@ -1,0 +1,184 @@
+/**
+ * Which rooms are in memory. One room a name at any time: loading is single-flight, and a room that is leaving is waited
+ * for before it is made again (FR6, FR7).
+ */
+import type { Logger } from 'pino'
+import type { Cluster } from '../cluster/cluster.ts'
+import { type Clock, every } from '../observe/clock.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { StorageMetrics } from '../storage/storage-metrics.ts'
+import { type Failing, Keeper } from './keeper.ts'
+import type { Member } from './member.ts'
+import { Room, type RoomSettings } from './room.ts'
+import { Slices } from './slices.ts'
+
+export interface RegistrySettings extends RoomSettings {
+  /** `ROOM_IDLE_MS` */
+  readonly idleMs: number
+  /** `MAX_ROOMS` */
+  readonly maxRooms: number
+}
+
+export interface RegistryDeps {
+  readonly settings: RegistrySettings
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly storageMetrics: StorageMetrics
+  readonly log: Logger
+  readonly storage: Storage
+  readonly cluster: Cluster
+}
+
+/** There are `MAX_ROOMS` rooms already. */
+export class RoomsFullError extends Error {
+  override readonly name = 'RoomsFullError'
+}
+
+interface Entry {
+  readonly room: Room
+  readonly keeper: Keeper
+  readonly loaded: Promise<void>
+  /** Set while the room leaves memory; a join waits for it and starts anew. */
+  leaving: Promise<void> | null
+  /** Sessions that wait for the load and will join. */
+  expected: number
+  cancelIdle: (() => void) | null
+}
+
+/** A room that cannot leave yet (its board is not saved) is looked at again after this long, ms. */
+const RETRY_LEAVING_MS = 1_000
+const SWEEP_MS = 1_000
+
+export class RoomRegistry {
+  readonly #deps: RegistryDeps
+  readonly #slices: Slices
+  readonly #rooms = new Map<string, Entry>()
+  readonly #stopSweep: () => void
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps
+    this.#slices = new Slices(deps.clock)
+    this.#stopSweep = every(deps.clock, SWEEP_MS, () => {
+      for (const { room } of this.#rooms.values()) room.sweep()
+    })
+  }
+
+  get size(): number {
+    return this.#rooms.size
+  }
+  *rooms(): Generator<Room> {
+    for (const { room } of this.#rooms.values()) yield room
+  }
+  get(name: string): Room | undefined {
+    return this.#rooms.get(name)?.room
+  }
+  /** The first room whose board cannot be saved, for the readiness page. */
+  get failing(): Failing | null {
+    for (const { keeper } of this.#rooms.values()) if (keeper.failing !== null) return keeper.failing
+    return null
+  }
+
+  /**
+   * Brings a room into memory and `member` into it, in the same turn, so that the room cannot leave in between. `makeMember`
+   * is called when the board is loaded; it may give null when the session has gone meanwhile. Rejects with
+   * `RoomsFullError`, or with the storage's error when the board could not be loaded.
+   */
+  async join(name: string, makeMember: (room: Room) => Member | null): Promise<void> {
+    let entry = this.#rooms.get(name)
+    while (entry !== undefined && entry.leaving !== null) {
+      await entry.leaving
+      entry = this.#rooms.get(name)
+    }
+    entry ??= this.#open(name)
+    entry.expected++
+    entry.cancelIdle?.()
+    entry.cancelIdle = null
+    try {
+      await entry.loaded
+      const member = makeMember(entry.room)
+      if (member !== null) entry.room.join(member)
+    } finally {
+      entry.expected--
+      this.#leaveWhenIdle(name, entry)
+    }
+  }
+
+  /** A member leaves; the last one starts the room's idle time. */
+  leave(room: Room, member: Member): void {
+    room.leave(member)
+    const entry = this.#rooms.get(room.name)
+    if (entry?.room === room) this.#leaveWhenIdle(room.name, entry)
+  }
+
+  /** Everything received is in its document. */
+  get isSettled(): boolean {
+    for (const { room } of this.#rooms.values()) if (!room.isSettled) return false
+    return true
+  }
+  /** Resolves when every board is saved. */
+  async saved(): Promise<void> {
+    await Promise.all([...this.#rooms.values()].map(({ keeper }) => keeper.saved()))
+  }
+
+  /** Throws every room out of memory. What is not saved by now is given up. */
+  close(): void {
+    this.#stopSweep()
+    for (const { room, keeper, cancelIdle } of this.#rooms.values()) {
+      cancelIdle?.()
+      keeper.abandon()
+      room.destroy()
+    }
+    this.#rooms.clear()
+  }
+
+  #open(name: string): Entry {
+    if (this.#rooms.size >= this.#deps.settings.maxRooms) throw new RoomsFullError(`${this.#rooms.size} rooms are open`)
+    const log = this.#deps.log.child({ room: name })
+    const room = new Room(name, { ...this.#deps, log, keep: (update) => keeper.append(update) })
+    const keeper = new Keeper(name, this.#deps.storage, room.keeperHost(), {
+      clock: this.#deps.clock,
+      log,
+      metrics: this.#deps.storageMetrics,
+      slices: this.#slices,
+    })
+    const loaded = keeper.load().then(
+      () => room.loaded(),
+      (error: unknown) => {
+        // Everybody who waits is refused; the next join tries again.
+        if (this.#rooms.get(name)?.room === room) this.#rooms.delete(name)
+        room.destroy()
+        throw error
+      },
+    )
+    const entry: Entry = { room, keeper, loaded, leaving: null, expected: 0, cancelIdle: null }
+    this.#rooms.set(name, entry)
+    return entry
+  }
+
+  #isIdle({ room, expected }: Entry): boolean {
+    return expected === 0 && room.members.size === 0
+  }
+
+  #leaveWhenIdle(name: string, entry: Entry, ms = this.#deps.settings.idleMs): void {
+    if (!this.#isIdle(entry) || entry.cancelIdle !== null || this.#rooms.get(name) !== entry) return
+    entry.cancelIdle = this.#deps.clock.after(ms, () => {
+      entry.cancelIdle = null
+      void this.#leaveMemory(name, entry)
+    })
+  }
+
+  async #leaveMemory(name: string, entry: Entry): Promise<void> {
+    const { room, keeper } = entry
+    if (!this.#isIdle(entry) || entry.leaving !== null) return
+    // Slow work first, while the room can still be joined.
+    await keeper.tidy()
+    if (!this.#isIdle(entry) || this.#rooms.get(name) !== entry) return
+    if (!room.isSettled || keeper.unsavedBytes > 0) return this.#leaveWhenIdle(name, entry, RETRY_LEAVING_MS)
+    entry.leaving = keeper.close().then(() => {
+      this.#rooms.delete(name)
+      room.destroy()
+    })
+    await entry.leaving
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * The composition root, and the library's entry: everything is made and connected here, and nowhere else.
+ *   createServer(config) ─▶ { listen, close }
+ */
+import { fileURLToPath } from 'node:url'
+import pino, { type Logger } from 'pino'
+import { adminFacts } from './admin-facts.ts'
+import { singleNode } from './cluster/single-node.ts'
+import { type Config, complete } from './config.ts'
+import { createRoutes } from './http/routes.ts'
+import { loadStaticFiles } from './http/static-files.ts'
+import { type Authorizer, createAuthorizer } from './inbound/authorizer.ts'
+import { isLoopbackAddress } from './inbound/client-address.ts'
+import { createConnectionLimits } from './inbound/connection-limits.ts'
+import { readDescriptors } from './inbound/descriptor-limit.ts'
+import { parseAllowedOrigins } from './inbound/origin-check.ts'
+import { Oversized } from './inbound/oversized.ts'
+import { AddressBudgets } from './inbound/rate-limiter.ts'
+import { Reception } from './inbound/reception.ts'
+import type { SessionSettings } from './inbound/session.ts'
+import { every, systemClock } from './observe/clock.ts'
+import { Metrics } from './observe/metrics.ts'
+import { metricsText } from './observe/metrics-text.ts'
+import { ProcessWatch } from './observe/process-watch.ts'
+import { DrainScheduler } from './outbound/drain-scheduler.ts'
+import { clampSoft } from './outbound/flow-policy.ts'
+import { CLOSE } from './protocol/close-reasons.ts'
+import { MESSAGE_ERRORS } from './protocol/message-errors.ts'
+import { RoomRegistry } from './room/room-registry.ts'
+import { shutDown } from './shutdown.ts'
+import { openStorage } from './storage/open-storage.ts'
+import { StorageMetrics } from './storage/storage-metrics.ts'
+import { writeStorageMetrics } from './storage/storage-metrics-text.ts'
+import { createApp, type Listening, listen } from './uws/app.ts'
+import { httpRoute } from './uws/http-route.ts'
+import { socketRoute } from './uws/socket-route.ts'
+
+export { type Config, ConfigError, readConfig } from './config.ts'
+
+export interface Server {
+  /** Opens the store and listens. Rejects with what is wrong: the port is taken, the store belongs to another process. */
+  listen(): Promise<{ readonly host: string; readonly port: number }>
+  /**
+   * Stops in order: readiness red, no new upgrades, clients closed with 1012 spread over a window, everything stored. At most
+   * `shutdownGraceMs`; calling it again gives the same promise. Nothing is left running afterwards.
+   */
+  close(): Promise<void>
+}
+
+/** The page as `npm run build` leaves it: beside this file in `dist/`, and in `dist/` seen from `src/`. */
+const PAGE_DIRECTORY = fileURLToPath(
+  new URL(import.meta.url.includes('/src/') ? '../dist/demo' : './demo', import.meta.url),
+)
+/** What uWS takes beyond our own limit, so that a too long message can be answered with a close code (IN7). */
+const OVERSIZE_MARGIN = 65_536
+/** Entries in one presence frame: an echo of a join in a room of thousands still passes. */
+const MAX_PRESENCE_ENTRIES = 4096
+/** uWS's own bound on a socket's buffer: never reached, whatever single struct is on its way. */
+const BACKSTOP_FACTOR = 4
+
+/** A server with the given settings; the rest are defaults. Throws `ConfigError` naming every mistake. */
+export function createServer(given: Partial<Config> = {}, options: { readonly log?: Logger } = {}): Server {
+  const config = complete(given)
+  const log = options.log ?? pino({ level: config.logLevel })
+  let running: Promise<Running> | null = null
+  let closing: Promise<void> | null = null
+  return {
+    async listen() {
+      running ??= start(config, log)
+      const { port } = await running
+      return { host: config.host, port }
+    },
+    close() {
+      closing ??= (running ?? Promise.resolve(null)).then(
+        (server) => server?.close(),
+        () => undefined,
+      )
+      return closing
+    },
+  }
+}
+
+interface Running {
+  readonly port: number
+  close(): Promise<void>
+}
+
+async function start(config: Config, log: Logger): Promise<Running> {
+  const clock = systemClock
+  const metrics = new Metrics(MESSAGE_ERRORS)
+  const storageMetrics = new StorageMetrics()
+  const authorizer = await createAuthorizer(
+    {
+      jwtSecret: config.authJwtSecret || undefined,
+      publicKeyFile: config.authPublicKeyFile || undefined,
+      jwksUrl: config.authJwksUrl || undefined,
+      readOnlyCursors: config.authReadOnlyCursors === 'on',
+    },
+    { clock, wallClock: Date.now, log },
+  )
+  const page = await loadStaticFiles(PAGE_DIRECTORY)
+  const storage = await openStorage(config.storage, config.dataDir, { clock, metrics: storageMetrics })
+  const scheduler = new DrainScheduler(clock)
+  const watch = new ProcessWatch(clock)
+  const registry = new RoomRegistry({
+    settings: {
+      flushIntervalMs: config.roomFlushIntervalMs,
+      presenceIntervalMs: config.awarenessFlushIntervalMs,
+      idleMs: config.roomIdleMs,
+      maxRooms: config.maxRooms,
+      maxIdsPerConnection: config.maxPresenceIdsPerConnection,
+    },
+    clock,
+    metrics,
+    storageMetrics,
+    log,
+    storage,
+    cluster: singleNode,
+  })
+  const isFull = (): boolean => watch.residentBytes > config.maxMemoryBytes
+  const reception = new Reception({
+    authorizer,
+    limits: createConnectionLimits({
+      maxConnections: config.maxConnections,
+      maxConnectionsPerIp: config.maxConnectionsPerIp,
+      descriptors: readDescriptors(),
+    }),
+    origins: {
+      allowed: config.allowedOrigins === '' ? null : parseAllowedOrigins(config.allowedOrigins).allowed,
+      keysConfigured: !authorizer.open,
+      trustedHops: config.trustedProxyHops,
+    },
+    trustedHops: config.trustedProxyHops,
+    isFull,
+    session: {
+      settings: sessionSettings(config),
+      clock,
+      wallClock: Date.now,
+      metrics,
+      log,
+      registry,
+      scheduler,
+      oversized: new Oversized(clock),
+      holds: (grant) => authorizer.holds(grant),
+      budgets: new AddressBudgets(
+        {
+          maxTokens: config.rateLimitMaxTokens,
+          refillMs: config.rateLimitRefillWindowMs,
+          burstBytes: config.maxMessageBytes,
+          bytesPerSecond: config.inboundBytesPerSecond,
+        },
+        clock.now,
+      ),
+    },
+  })
+  metrics.activeSockets = () => reception.sessions.size
+  metrics.roomsActive = () => registry.size
+  metrics.eventLoopLagSeconds = () => watch.lagSeconds
+  metrics.oldestUnsentSeconds = () => oldestUnsent(reception, clock.now())
+  const stopSweep = every(clock, config.bufferSweepIntervalMs, () => {
+    metrics.bufferedBytes = 0
+    for (const { outbox } of reception.sessions) metrics.bufferedBytes += outbox?.heldBytes ?? 0
+  })
+
+  let isStopping = false
+  const onError = (error: unknown): void => log.error({ err: error }, 'unexpected error')
+  const app = createApp(config.tlsCertFile === '' ? null : { certFile: config.tlsCertFile, keyFile: config.tlsKeyFile })
+  socketRoute(app, {
+    maxPayloadBytes: config.maxMessageBytes + OVERSIZE_MARGIN,
+    idleTimeoutS: config.idleTimeoutS,
+    maxBackpressureBytes: BACKSTOP_FACTOR * (config.maxBufferedBytes + config.maxMessageBytes + config.maxDocBytes),
+    welcome: reception.welcome,
+    onError,
+  })
+  httpRoute(
+    app,
+    createRoutes({
+      problems: () => {
+        const failing = registry.failing
+        return [
+          ...(isStopping ? ['shutting down'] : []),
+          ...(isFull() ? ['memory is short'] : []),
+          ...(authorizer.ready ? [] : ['access keys cannot be fetched']),
+          ...(failing === null ? [] : [`boards cannot be saved: ${failing.reason}`]),
+        ]
+      },
+      metrics: () =>
+        metricsText(metrics, clock.now(), (text) => {
+          writeStorageMetrics(text, storageMetrics)
+        }),
+      metricsToken: config.metricsToken || null,
+      adminToken: config.adminToken || null,
+      admin: adminFacts({ reception, registry, authorizer, clock, wallClock: Date.now }),
+      page,
+      onError,
+    }),
+    onError,
+  )
+
+  const stopTimers = (): void => {
+    stopSweep()
+    watch.stop()
+    scheduler.stop()
+  }
+  let listening: Listening
+  try {
+    listening = await listen(app, config.host, config.port)
+  } catch (error) {
+    stopTimers()
+    registry.close()
+    await storage.close()
+    app.close()
+    throw error
+  }
+  announce(config, authorizer, listening.port, log)
+
+  return {
+    port: listening.port,
+    close: async () => {
+      isStopping = true
+      reception.shut()
+      await shutDown({
+        clock,
+        log,
+        graceMs: config.shutdownGraceMs,
+        sockets: () => [...reception.sessions].map((session) => ({ end: () => session.end(CLOSE.restart) })),
+        isSettled: () => registry.isSettled,
+        saved: () => registry.saved(),
+        release: async () => {
+          listening.stop()
+          app.close()
+          registry.close()
+          await storage.close()
+        },
+      })
+      stopTimers()
+    },
+  }
+}
+
+function sessionSettings(config: Config): SessionSettings {
+  const hardBytes = config.maxBufferedBytes
+  return {
+    outbox: {
+      softBytes: clampSoft(config.slowClientBufferBytes, hardBytes),
+      hardBytes,
+      maxQueued: config.maxQueuedMessages,
+      maxCongestedMs: config.maxCongestedMs,
+      drainBatch: config.drainBatchSize,
+      closeGraceMs: config.closeGraceMs,
+      presenceIntervalMs: config.awarenessFlushIntervalMs,
+    },
+    presence: { maxStateBytes: config.maxPresenceBytes, maxEntries: MAX_PRESENCE_ENTRIES },
+    maxMessageBytes: config.maxMessageBytes,
+  }
+}
+
+function oldestUnsent(reception: Reception, now: number): number {
+  let oldest = now
+  for (const { outbox } of reception.sessions) oldest = Math.min(oldest, outbox?.oldestUnsentAt ?? now)
+  return (now - oldest) / 1000
+}
+
+/** One line with everything that matters at start, and a warning where it is more open than it looks. */
+function announce(config: Config, authorizer: Authorizer, port: number, log: Logger): void {
+  const { host, storage } = config
+  log.info(
+    { host, port, storage, dataDir: storage === 'lmdb' ? config.dataDir : undefined, open: authorizer.open },
+    'listening',
+  )
+  for (const warning of authorizer.warnings) log.warn(warning)
+  if (storage === 'memory') log.warn('STORAGE=memory: a board is thrown away when its room empties')
+  if (authorizer.open && !isLoopbackAddress(host) && host !== 'localhost') {
+    log.warn(
+      { host },
+      'no access keys are set and the server listens beyond loopback: everybody who reaches it can read and change every board',
+    )
+  }
+  if (config.maxMessageBytes < config.maxDocBytes) {
+    log.warn('WS_MAX_MESSAGE_BYTES is below MAX_DOC_BYTES: a client may be unable to bring a whole board back')
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Boards in this process's memory: `STORAGE=memory`, and tests. Same contract as the LMDB one; nothing survives `close()`,
+ * and unless told otherwise nothing survives a room either (`durable: false`: keepers then store nothing at all).
+ */
+import { type BadRecord, type Storage, StorageError, type StoredRecord, type StoredRoom } from './storage.ts'
+import { StorageMetrics } from './storage-metrics.ts'
+
+/** What quarantine keeps. */
+export interface QuarantinedRecord extends StoredRecord {
+  readonly room: string
+  readonly reason: string
+}
+
+export class MemoryStorage implements Storage {
+  readonly kind = 'memory'
+  readonly durable: boolean
+  /** For a person, or a test, to look at. */
+  readonly quarantined: QuarantinedRecord[] = []
+  readonly #metrics: StorageMetrics
+  readonly #rooms = new Map<string, StoredRecord[]>()
+  #seq = 0
+  #closed = false
+
+  /** `durable: true` keeps boards as long as this object lives: a stand-in for the real store in tests. */
+  constructor(options: { durable?: boolean; metrics?: StorageMetrics } = {}) {
+    this.durable = options.durable ?? false
+    this.#metrics = options.metrics ?? new StorageMetrics()
+  }
+
+  async *load(room: string): AsyncGenerator<StoredRecord> {
+    this.#open()
+    yield* [...(this.#rooms.get(room) ?? [])]
+  }
+
+  async append(room: string, update: Uint8Array): Promise<number> {
+    this.#open()
+    const record = { seq: ++this.#seq, part: 0, update: update.slice() }
+    const records = this.#rooms.get(room)
+    if (records === undefined) this.#rooms.set(room, [record])
+    else records.push(record)
+    this.#wrote(update.byteLength)
+    return record.seq
+  }
+
+  async compact(room: string, through: number, parts: readonly Uint8Array[]): Promise<void> {
+    this.#open()
+    const before = this.#rooms.get(room) ?? []
+    const tail = before.filter((record) => record.seq > through)
+    const first = before.reduce((last, { seq, part }) => (seq === through ? Math.max(last, part) : last), 0) + 1
+    const snapshot = parts.map((part, i) => ({ seq: through, part: first + i, update: part.slice() }))
+    this.#rooms.set(room, [...snapshot, ...tail])
+    this.#wrote(parts.reduce((sum, part) => sum + part.byteLength, 0))
+    this.#metrics.compactions.add()
+  }
+
+  async quarantine(room: string, bad: readonly BadRecord[]): Promise<void> {
+    this.#open()
+    const records = this.#rooms.get(room) ?? []
+    for (const { place, reason } of bad) {
+      const at = records.findIndex((record) => record.seq === place.seq && record.part === place.part)
+      const [record] = at < 0 ? [] : records.splice(at, 1)
+      if (record === undefined) continue
+      this.quarantined.push({ ...record, room, reason })
+      this.#metrics.quarantined.add()
+    }
+    if (records.length === 0) this.#rooms.delete(room)
+    this.#wrote(0)
+  }
+
+  async delete(room: string): Promise<void> {
+    this.#open()
+    this.#rooms.delete(room)
+    this.#wrote(0)
+  }
+
+  async *rooms(): AsyncGenerator<StoredRoom> {
+    this.#open()
+    const names = [...this.#rooms.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    for (const room of names) {
+      const records = this.#rooms.get(room)
+      if (records === undefined) continue
+      yield {
+        room,
+        records: records.length,
+        tail: records.filter((record) => record.part === 0).length,
+        bytes: records.reduce((sum, record) => sum + record.update.byteLength, 0),
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#rooms.clear()
+  }
+
+  #open(): void {
+    if (this.#closed) throw new StorageError('the store is closed')
+  }
+
+  #wrote(bytes: number): void {
+    this.#metrics.commits.add()
+    this.#metrics.bytes.add(bytes)
+    this.#metrics.roomsStored = this.#rooms.size
+  }
+}

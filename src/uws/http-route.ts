@@ -1,0 +1,77 @@
+/** HTTP, at the uWS edge: everything that is no upgrade, as plain requests and answers. */
+
+import type { TemplatedApp, HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js'
+import { STATUS_CODES } from 'node:http'
+import type { HttpResponse } from '../http/response.ts'
+
+export interface HttpRequest {
+  readonly method: string
+  /** The URL's path as it came, percent-encoded. */
+  readonly path: string
+  readonly query: string
+  /** A header by its lower-case name, or an empty text. */
+  header(name: string): string
+  /** The whole body, or null when it is too long. Called before the first await, or not at all. */
+  body(): Promise<Uint8Array | null>
+}
+
+export type HttpHandler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>
+
+/** Longest body taken, bytes: an admin request is a line of JSON. */
+const MAX_BODY_BYTES = 65_536
+
+export function httpRoute(app: TemplatedApp, handle: HttpHandler, onError: (error: unknown) => void): void {
+  app.any('/*', (res, req) => {
+    let aborted = false
+    res.onAborted(() => {
+      aborted = true
+    })
+    const request = copy(res, req)
+    const reply = (response: HttpResponse): void => {
+      if (!aborted) res.cork(() => write(res, request.method, response))
+    }
+    const failed = (error: unknown): void => {
+      onError(error)
+      reply({ status: 500, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'internal error\n' })
+    }
+    try {
+      const response = handle(request)
+      if (response instanceof Promise) response.then(reply).catch(failed)
+      else reply(response)
+    } catch (error) {
+      failed(error)
+    }
+  })
+}
+
+function copy(res: UwsResponse, req: UwsRequest): HttpRequest {
+  const headers = new Map<string, string>()
+  req.forEach((name, value) => {
+    headers.set(name, value)
+  })
+  return {
+    method: req.getCaseSensitiveMethod(),
+    path: req.getUrl(),
+    query: req.getQuery() ?? '',
+    header: (name) => headers.get(name) ?? '',
+    body: () =>
+      new Promise((resolve) => {
+        const chunks: Uint8Array[] = []
+        let length = 0
+        res.onData((chunk, isLast) => {
+          length += chunk.byteLength
+          // The chunk is emptied when this returns.
+          if (length <= MAX_BODY_BYTES) chunks.push(new Uint8Array(chunk).slice())
+          if (isLast) resolve(length <= MAX_BODY_BYTES ? Buffer.concat(chunks) : null)
+        })
+      }),
+  }
+}
+
+function write(res: UwsResponse, method: string, { status, headers, body }: HttpResponse): void {
+  res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
+  for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value)
+  if (status === 204 || status === 304) res.endWithoutBody()
+  else if (method === 'HEAD') res.endWithoutBody(Buffer.byteLength(body))
+  else res.end(body)
+}

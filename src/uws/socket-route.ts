@@ -1,0 +1,90 @@
+/**
+ * Sockets, at the uWS edge: copies what the upgrade said, makes a sink, and hands every event to the peer. Nothing thrown
+ * by a peer reaches uWS, where it would become an uncaught exception.
+ */
+import type { TemplatedApp, WebSocket } from 'uWebSockets.js'
+import type { Peer, Upgrade, Welcome } from '../inbound/upgrade.ts'
+import { SocketSink } from './socket-sink.ts'
+
+export interface SocketRouteOptions {
+  /** Frames up to this reach the peer, which answers a too large one with a close code; longer ones are cut by uWS. */
+  readonly maxPayloadBytes: number
+  readonly idleTimeoutS: number
+  /** A backstop far above the outbox's limits: uWS must never drop a frame for us. */
+  readonly maxBackpressureBytes: number
+  readonly welcome: (upgrade: Upgrade) => Welcome | null
+  readonly onError: (error: unknown) => void
+}
+
+interface UserData {
+  readonly welcome: Welcome
+  peer: Peer | null
+  sink: SocketSink | null
+}
+
+const text = new TextDecoder()
+
+export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): void {
+  const guarded = (work: () => void): void => {
+    try {
+      work()
+    } catch (error) {
+      options.onError(error)
+    }
+  }
+  const peerOf = (socket: WebSocket<UserData>): Peer | null => socket.getUserData().peer
+
+  app.ws<UserData>('/*', {
+    compression: 0,
+    maxPayloadLength: options.maxPayloadBytes,
+    maxBackpressure: options.maxBackpressureBytes,
+    idleTimeout: options.idleTimeoutS,
+    sendPingsAutomatically: true,
+
+    upgrade: (res, req, context) =>
+      guarded(() => {
+        const welcome = options.welcome({
+          path: req.getUrl(),
+          query: req.getQuery(),
+          peer: text.decode(res.getRemoteAddressAsText()),
+          origin: req.getHeader('origin'),
+          host: req.getHeader('host'),
+          forwardedHost: req.getHeader('x-forwarded-host'),
+          forwardedFor: req.getHeader('x-forwarded-for'),
+          authorization: req.getHeader('authorization'),
+          protocols: req.getHeader('sec-websocket-protocol'),
+        })
+        if (welcome === null) {
+          res
+            .writeStatus('503 Service Unavailable')
+            .writeHeader('retry-after', '2')
+            .end('not accepting sockets\n', true)
+          return
+        }
+        const data: UserData = { welcome, peer: null, sink: null }
+        res.upgrade(
+          data,
+          req.getHeader('sec-websocket-key'),
+          welcome.subprotocol ?? '',
+          req.getHeader('sec-websocket-extensions'),
+          context,
+        )
+      }),
+    open: (socket) =>
+      guarded(() => {
+        const data = socket.getUserData()
+        data.sink = new SocketSink(socket as WebSocket<unknown>)
+        data.peer = data.welcome.peer(data.sink)
+        data.peer.open()
+      }),
+    message: (socket, message, isBinary) => guarded(() => peerOf(socket)?.receive(new Uint8Array(message), isBinary)),
+    drain: (socket) => guarded(() => peerOf(socket)?.drained()),
+    pong: (socket) => guarded(() => peerOf(socket)?.ponged()),
+    close: (socket, code, message) =>
+      guarded(() => {
+        const { sink, peer } = socket.getUserData()
+        sink?.gone()
+        peer?.closed(code, text.decode(message) === 'Received too big message')
+      }),
+  })
+}

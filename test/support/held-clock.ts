@@ -1,0 +1,62 @@
+/** Time that stands still until a test moves it. */
+import type { Clock } from '../../src/observe/clock.ts'
+
+export class HeldClock implements Clock {
+  #now = 0
+  #soon: (() => void)[] = []
+  #timers: { at: number; task: () => void }[] = []
+
+  now(): number {
+    return this.#now
+  }
+  soon(task: () => void): void {
+    this.#soon.push(task)
+  }
+  after(ms: number, task: () => void): () => void {
+    const timer = { at: this.#now + ms, task }
+    this.#timers.push(timer)
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer)
+    }
+  }
+
+  /** Milliseconds until each timer that is set, ascending. */
+  get timers(): number[] {
+    return this.#timers.map(({ at }) => at - this.#now).sort((a, b) => a - b)
+  }
+
+  /** Lets time pass without anybody noticing yet: work that takes long. */
+  spend(ms: number): void {
+    this.#now += ms
+  }
+
+  /** One turn of the loop: what asked for `soon` runs, then what it promised. */
+  async turn(): Promise<void> {
+    for (const task of this.#soon.splice(0)) task()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  /** Turns until nobody asks for another. */
+  async settle(): Promise<void> {
+    do await this.turn()
+    while (this.#soon.length > 0)
+  }
+
+  /** Moves time on by `ms`, running every timer at its moment. */
+  async advance(ms: number): Promise<void> {
+    const until = this.#now + ms
+    await this.settle()
+    for (;;) {
+      const next = this.#timers.reduce<{ at: number; task: () => void } | undefined>(
+        (first, timer) => (first === undefined || timer.at < first.at ? timer : first),
+        undefined,
+      )
+      if (next === undefined || next.at > until) break
+      this.#timers = this.#timers.filter((timer) => timer !== next)
+      this.#now = Math.max(this.#now, next.at)
+      next.task()
+      await this.settle()
+    }
+    this.#now = Math.max(this.#now, until)
+  }
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../../src/observe/clock.ts'
+import { LmdbStorage, type LmdbStorageOptions, type Quarantined } from '../../../src/storage/lmdb-storage.ts'
+import { StorageError } from '../../../src/storage/storage.ts'
+import { StorageMetrics } from '../../../src/storage/storage-metrics.ts'
+import { ALIKE, bytes, recordsOf, roomsOf, storageContract, texts } from '../../contract/storage.contract.ts'
+
+const undo: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+function directory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'y-weir-lmdb-'))
+  undo.push(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+async function open(options: Partial<LmdbStorageOptions> = {}): Promise<LmdbStorage> {
+  const at = options.directory ?? directory()
+  const storage = await LmdbStorage.open({
+    clock: systemClock,
+    date: () => 1_700_000_000_000,
+    commitIntervalMs: 0,
+    ...options,
+    directory: at,
+  })
+  undo.push(() => storage.close())
+  return storage
+}
+
+describe('LMDB storage', () => {
+  storageContract(open)
+
+  test('[ST1] everything is there after closing and opening again, and seqs go on', async () => {
+    const at = directory()
+    const first = await open({ directory: at })
+    const seqs = await Promise.all(ALIKE.map((room, i) => first.append(room, bytes(`${i}`))))
+    await first.close()
+    const second = await open({ directory: at })
+    for (const [i, room] of ALIKE.entries()) expect(texts(await recordsOf(second, room)), room).toEqual([`${i}`])
+    const metrics = new StorageMetrics()
+    expect(await second.append('new', bytes('n'))).toBeGreaterThan(Math.max(...seqs))
+    await second.append(ALIKE[0]!, bytes('more'))
+    expect(texts(await recordsOf(second, ALIKE[0]!))).toEqual(['0', 'more'])
+    await second.close()
+    await open({ directory: at, metrics })
+    expect(metrics.roomsStored).toBe(ALIKE.length + 1)
+  })
+
+  test('a name that could not come back unchanged is refused, not lost', async () => {
+    const storage = await open()
+    for (const room of ['', 'x'.repeat(513), '🙂'.repeat(129), 'a\ud800']) {
+      await expect(storage.append(room, bytes('1'))).rejects.toThrow(StorageError)
+      await expect(recordsOf(storage, room)).rejects.toThrow(StorageError)
+    }
+    expect(await roomsOf(storage)).toEqual([])
+  })
+
+  test('[ST4] quarantine keeps the bytes with room, place, time and reason, also after the board is deleted', async () => {
+    const at = directory()
+    const metrics = new StorageMetrics()
+    const storage = await open({ directory: at, metrics })
+    await storage.append('r', bytes('good'))
+    const seq = await storage.append('r', bytes('bad'))
+    await storage.quarantine('r', [{ place: { seq, part: 0 }, reason: 'why' }])
+    expect(metrics.quarantined.value).toBe(1)
+    await storage.delete('r')
+    await storage.close()
+    const again = await open({ directory: at, readOnly: true })
+    const kept: Quarantined[] = []
+    for await (const entry of again.quarantined()) kept.push({ ...entry, update: new Uint8Array(entry.update) })
+    expect(kept).toEqual([{ room: 'r', seq, part: 0, at: 1_700_000_000_000, reason: 'why', update: bytes('bad') }])
+  })
+
+  test('[ST7] appends of many rooms share a transaction; the next one waits its interval', async () => {
+    const metrics = new StorageMetrics()
+    const storage = await open({ commitIntervalMs: 20, metrics })
+    await storage.append('first', bytes('1'))
+    const begun = performance.now()
+    await Promise.all(Array.from({ length: 50 }, (_, i) => storage.append(`room ${i}`, bytes('1'))))
+    expect(metrics.commits.value).toBe(2)
+    expect(performance.now() - begun).toBeGreaterThan(10)
+    expect(metrics.commitSeconds.count).toBe(2)
+    expect(metrics.bytes.value).toBe(51)
+    expect(metrics.roomsStored).toBe(51)
+  })
+
+  test('[ST9] a large board is read in chunks, the loop free between them', async () => {
+    const storage = await open()
+    const parts = Array.from({ length: 64 }, (_, i) => new Uint8Array(65_536).fill(i))
+    await storage.compact('big', await storage.append('big', bytes('1')), parts)
+    let turns = 0
+    let counting = true
+    const count = () => {
+      turns++
+      if (counting) setImmediate(count)
+    }
+    count()
+    const records = await recordsOf(storage, 'big')
+    counting = false
+    expect(records.map(({ update }) => update[0])).toEqual(parts.map((_, i) => i))
+    expect(turns).toBeGreaterThan(8)
+  })
+
+  test('bytes that were read stay as they are while the store goes on being written', async () => {
+    const storage = await open()
+    await storage.append('r', new Uint8Array(300_000).fill(7))
+    const [record] = await recordsOf(storage, 'r')
+    await storage.delete('r')
+    for (let i = 0; i < 20; i++) await storage.append(`s${i}`, new Uint8Array(300_000).fill(1))
+    expect(record!.update.every((byte) => byte === 7)).toBe(true)
+  })
+
+  test('a store that was opened to be read refuses to write, and sees what another process commits', async () => {
+    const at = directory()
+    const writer = await open({ directory: at })
+    await writer.append('r', bytes('1'))
+    const reader = await open({ directory: at, readOnly: true })
+    expect(texts(await recordsOf(reader, 'r'))).toEqual(['1'])
+    await expect(reader.append('r', bytes('2'))).rejects.toThrow('opened to be read')
+    await expect(reader.delete('r')).rejects.toThrow('opened to be read')
+  })
+
+  test('to be read, a directory has to have boards', async () => {
+    await expect(open({ readOnly: true })).rejects.toThrow('there are no boards')
+  })
+
+  test('[ST8] a directory is opened once in a process, and again after close', async () => {
+    const at = directory()
+    const first = await open({ directory: at })
+    await expect(open({ directory: at })).rejects.toThrow('in use by this process')
+    await first.close()
+    await open({ directory: at })
+  })
+
+  test('a backup holds what was stored when it was made, and only goes where nothing is', async () => {
+    const at = directory()
+    const target = directory()
+    const storage = await open({ directory: at })
+    await storage.append('r', bytes('1'))
+    await storage.backup(target)
+    await storage.append('r', bytes('2'))
+    await expect(storage.backup(target)).rejects.toThrow('holds boards already')
+    const copy = await open({ directory: target })
+    expect(texts(await recordsOf(copy, 'r'))).toEqual(['1'])
+  })
+
+  test('nothing is left running after close', async () => {
+    const before = process.getActiveResourcesInfo().sort()
+    const storage = await open()
+    await storage.append('r', bytes('1'))
+    await recordsOf(storage, 'r')
+    await storage.close()
+    expect(process.getActiveResourcesInfo().sort()).toEqual(before)
+  })
+})
