@@ -74,7 +74,21 @@ const toasts = new Toasts()
 const announcer = new Announcer()
 const commands = new Commands(bench, toasts)
 const trouble = new Trouble(board, history, view, connection)
-furnish({ room, stage, bench, tools, commands, connection, identity, themeChoice, grid, readOnly, toasts, announcer, trouble })
+furnish({
+  room,
+  stage,
+  bench,
+  tools,
+  commands,
+  connection,
+  identity,
+  themeChoice,
+  grid,
+  readOnly,
+  toasts,
+  announcer,
+  trouble,
+})
 
 identity.watch(({ name, color }) => presence.show({ name, color }))
 bench.tool.watch((tool) => {
@@ -87,10 +101,12 @@ connection.state.watch(({ is }) => {
   if (locked) bench.tool.set('select')
 })
 
+/** For tests and the curious; nothing here depends on it. */
+Object.assign(window, {
+  yweir: { board, provider: connection.provider, connection, presence, view, bench, commands, trouble },
+})
+
 const store = new IndexeddbPersistence(`y-weir:${room}`, doc)
 await Promise.race([store.whenSynced, new Promise((done) => setTimeout(done, STORE_PATIENCE_MS))])
 if (board.shapes.size > 0) commands.fitAll()
 await connection.connect()
-
-/** For tests and the curious; nothing here depends on it. */
-Object.assign(window, { yweir: { board, provider: connection.provider, connection, presence, view, bench, commands, trouble } })

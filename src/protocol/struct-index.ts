@@ -29,7 +29,7 @@ export class StructIndex {
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
-    const likely = 1024 + Math.ceil(bytes.length / LIKELY_STRUCT_BYTES)
+    const likely = 16 + Math.ceil(bytes.length / LIKELY_STRUCT_BYTES)
     this.offsets = new Uint32Array(likely)
     this.clocks = new Float64Array(likely)
     this.walk.begin(bytes)

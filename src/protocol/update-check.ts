@@ -8,6 +8,7 @@ import { type CheckLimits, UpdateScan, type UpdateSummary } from './update-scan.
 
 export { MALFORMED_UPDATE, MAX_CLOCK, MAX_VALUE_DEPTH, type MalformedUpdate } from './byte-reader.ts'
 export { stripUnknownDeletes } from './delete-ranges.ts'
+export { MAX_TYPE_DEPTH, typeDepth } from './type-nesting.ts'
 export { findGap } from './update-gaps.ts'
 export type { AuthorDeletes, AuthorSection, CheckLimits, UpdateSummary } from './update-scan.ts'
 

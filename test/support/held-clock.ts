@@ -6,9 +6,8 @@ export class HeldClock implements Clock {
   #soon: (() => void)[] = []
   #timers: { at: number; task: () => void }[] = []
 
-  now(): number {
-    return this.#now
-  }
+  /** Bound: it is handed around alone. */
+  readonly now = (): number => this.#now
   soon(task: () => void): void {
     this.#soon.push(task)
   }

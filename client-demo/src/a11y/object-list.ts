@@ -3,14 +3,23 @@ import type { Rect } from '../board/geometry.ts'
 import { boundsOf } from '../board/geometry.ts'
 import type { Shape } from '../board/shape.ts'
 import type { Bench } from '../tools/tool.ts'
-import { h } from '../ui/dom.ts'
 import { iconButton } from '../ui/button.ts'
+import { h } from '../ui/dom.ts'
 import type { IconName } from '../ui/icons.ts'
 import { icon } from '../ui/icons.ts'
 
 const MAX_LISTED = 300
 const REFRESH_MS = 300
-const KIND_LABELS: Record<Shape['kind'], string> = { pen: 'Drawing', rect: 'Rectangle', ellipse: 'Ellipse', line: 'Line', arrow: 'Arrow', text: 'Text', note: 'Sticky note', image: 'Image' }
+const KIND_LABELS: Record<Shape['kind'], string> = {
+  pen: 'Drawing',
+  rect: 'Rectangle',
+  ellipse: 'Ellipse',
+  line: 'Line',
+  arrow: 'Arrow',
+  text: 'Text',
+  note: 'Sticky note',
+  image: 'Image',
+}
 
 export function describe(shape: Shape): string {
   const text = shape.text.replace(/\s+/g, ' ').trim()
@@ -24,7 +33,10 @@ export class ObjectList {
   readonly element: HTMLElement
   readonly #list = h('ul', { class: 'objects', attrs: { 'aria-label': 'Objects on the board' } })
   readonly #count = h('p', { class: 'drawer-note' })
-  readonly #filter = h('input', { class: 'field', attrs: { type: 'search', placeholder: 'Find…', 'aria-label': 'Find objects' } })
+  readonly #filter = h('input', {
+    class: 'field',
+    attrs: { type: 'search', placeholder: 'Find…', 'aria-label': 'Find objects' },
+  })
   #timer = 0
 
   constructor(
@@ -34,7 +46,12 @@ export class ObjectList {
     this.element = h(
       'aside',
       { class: 'card drawer object-drawer', attrs: { 'aria-label': 'Objects', hidden: true } },
-      h('header', { class: 'drawer-head' }, h('h2', { text: 'Objects' }), iconButton({ icon: 'close', label: 'Close the list', onClick: onClose })),
+      h(
+        'header',
+        { class: 'drawer-head' },
+        h('h2', { text: 'Objects' }),
+        iconButton({ icon: 'close', label: 'Close the list', onClick: onClose }),
+      ),
       this.#filter,
       this.#count,
       this.#list,
@@ -65,7 +82,10 @@ export class ObjectList {
     const found = board.ordered().filter((shape) => wanted === '' || describe(shape).toLowerCase().includes(wanted))
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.id : undefined
     this.#list.replaceChildren(
-      ...found.slice(-MAX_LISTED).reverse().map((shape) => this.#entry(shape, selection.value.has(shape.id))),
+      ...found
+        .slice(-MAX_LISTED)
+        .reverse()
+        .map((shape) => this.#entry(shape, selection.value.has(shape.id))),
     )
     if (focused) this.#list.querySelector<HTMLElement>(`[data-id="${focused}"]`)?.focus()
     const total = found.length === 1 ? '1 object' : `${found.length} objects`
@@ -75,7 +95,11 @@ export class ObjectList {
   #entry(shape: Shape, selected: boolean): HTMLElement {
     const button = h(
       'button',
-      { class: 'object', attrs: { type: 'button', 'aria-pressed': selected, 'data-id': shape.id }, on: { click: (event) => this.#choose(shape, event.shiftKey) } },
+      {
+        class: 'object',
+        attrs: { type: 'button', 'aria-pressed': selected, 'data-id': shape.id },
+        on: { click: (event) => this.#choose(shape, event.shiftKey) },
+      },
       icon(kindIcon(shape.kind)),
       h('span', { text: describe(shape) }),
     )

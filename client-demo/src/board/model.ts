@@ -116,7 +116,7 @@ export class Board {
     const orders = generateNKeysBetween(top, null, drafts.length)
     const ids = drafts.map(newId)
     this.transact(() => {
-      drafts.forEach((draft, i) => this.root.set(ids[i]!, storedShape(draft, orders[i]!)))
+      for (const [i, draft] of drafts.entries()) this.root.set(ids[i]!, storedShape(draft, orders[i]!))
     })
     return this.readOnly ? [] : ids
   }

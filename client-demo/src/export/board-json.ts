@@ -1,4 +1,6 @@
 /** The board as JSON: for files, and for copying between boards. Reading is as strict as reading the shared document. */
+
+import { packPoints } from '../board/model.ts'
 import type { Draft, Shape } from '../board/shape.ts'
 import {
   checkedBox,
@@ -10,7 +12,6 @@ import {
   checkedPoints,
   checkedText,
 } from '../board/shape-validation.ts'
-import { packPoints } from '../board/model.ts'
 
 const FORMAT = 'y-weir board'
 const VERSION = 1

@@ -25,8 +25,14 @@ function node(name: string, attributes: Attributes, ...children: Array<Node | st
 function textNodes(shape: Shape, x: number, y: number, color: string): SVGElement {
   const layout = layoutOf(shape)
   const lead = layout.size * LINE_HEIGHT
-  const lines = layout.lines.map((line, i) => node('tspan', { x, y: y + i * lead + lead * 0.5 + layout.size * 0.35 }, line))
-  return node('text', { fill: color, 'font-family': FONT_STACK, 'font-size': layout.size, 'xml:space': 'preserve' }, ...lines)
+  const lines = layout.lines.map((line, i) =>
+    node('tspan', { x, y: y + i * lead + lead * 0.5 + layout.size * 0.35 }, line),
+  )
+  return node(
+    'text',
+    { fill: color, 'font-family': FONT_STACK, 'font-size': layout.size, 'xml:space': 'preserve' },
+    ...lines,
+  )
 }
 
 function dataUrl(bytes: Uint8Array): string {
@@ -47,7 +53,8 @@ function pen(shape: Shape, [x, y, w, h]: Box, color: string): SVGElement {
 
 function line(shape: Shape, box: Box, color: string): SVGElement {
   const [x, y, w, h] = box
-  const head = shape.kind === 'arrow' ? arrowHead(box, shape.width).map((p, i) => `${i === 0 ? 'M' : 'L'}${p.join(' ')}`) : []
+  const head =
+    shape.kind === 'arrow' ? arrowHead(box, shape.width).map((p, i) => `${i === 0 ? 'M' : 'L'}${p.join(' ')}`) : []
   return node('path', {
     d: `M${x} ${y}L${x + w} ${y + h}${head.join('')}`,
     fill: 'none',

@@ -9,7 +9,10 @@ export function saveFile(name: string, content: Blob): void {
 /** Asks for one file; null when the dialog is closed without. */
 export function pickFile(accept: string): Promise<File | null> {
   return new Promise((done) => {
-    const input = h('input', { class: 'visually-hidden', attrs: { type: 'file', accept, tabindex: -1, 'aria-hidden': 'true' } })
+    const input = h('input', {
+      class: 'visually-hidden',
+      attrs: { type: 'file', accept, tabindex: -1, 'aria-hidden': 'true' },
+    })
     const finish = () => {
       input.remove()
       done(input.files?.[0] ?? null)

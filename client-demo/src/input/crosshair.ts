@@ -99,7 +99,12 @@ export class Crosshair {
     const from = this.#at ?? this.view.centre
     this.#at = { x: from.x + dx * step, y: from.y + dy * step }
     const screen = this.view.toScreen(this.#at)
-    if (screen.x < EDGE_PX || screen.y < EDGE_PX || screen.x > this.view.width - EDGE_PX || screen.y > this.view.height - EDGE_PX) {
+    if (
+      screen.x < EDGE_PX ||
+      screen.y < EDGE_PX ||
+      screen.x > this.view.width - EDGE_PX ||
+      screen.y > this.view.height - EDGE_PX
+    ) {
       this.view.panBy(-dx * step * this.view.zoom, -dy * step * this.view.zoom)
     }
     this.presence.show({ cursor: [this.#at.x, this.#at.y] })

@@ -74,7 +74,7 @@ export function listenToKeys(parts: Parts): void {
     stage.focus({ preventScroll: true })
   }
 
-  const escape = () => {
+  const stepBack = () => {
     if (pointer.cancelGesture() || crosshair.cancel() || parts.stopFollowing()) return
     if (selection.value.size > 0) selection.set(new Set())
     else tool.set('select')
@@ -117,7 +117,7 @@ export function listenToKeys(parts: Parts): void {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
     const modified = event.ctrlKey || event.metaKey
     let action: (() => void) | undefined
-    if (event.key === 'Escape') action = escape
+    if (event.key === 'Escape') action = stepBack
     else if (modified) action = key === 'z' && event.shiftKey ? withModifier.y : withModifier[key]
     else if (onStage(event)) action = () => {}
     else if (!event.altKey) action = plain[key]

@@ -97,15 +97,16 @@ export class Connection {
     } catch {
       return
     }
+    const kind = String(notice.kind).replaceAll('_', '-')
     const ends: Record<string, string> = {
       'caught-up': 'behind',
       'limit-lifted': 'limited',
       'degraded-lifted': 'degraded',
     }
-    const ended = ends[notice.kind]
+    const ended = ends[kind]
     if (ended) this.#notices.delete(ended)
-    else this.#notices.add(notice.kind)
-    this.noticed.emit(notice)
+    else this.#notices.add(kind)
+    this.noticed.emit({ kind })
     this.#settle()
   }
 
@@ -114,8 +115,9 @@ export class Connection {
       this.#lastClose = 0
       this.#renewals = 0
       this.#wasOnline = true
-      // Our answer to the server's question left in the same turn; the line's next sign of life confirms it.
-      this.liveness.confirm(() => this.unsent.arrived())
+      // Our answer to the server's question left in the same turn. A question of our own, asked behind it, proves that it arrived.
+      if (this.unsent.count.value === 0) this.unsent.arrived()
+      else this.liveness.confirm(() => this.unsent.arrived())
     } else this.unsent.lost(this.meter.lastIn)
     this.#settle()
   }

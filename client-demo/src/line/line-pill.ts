@@ -74,7 +74,8 @@ export function linePill(connection: Connection): HTMLElement {
     symbol.replaceChildren(icon(words.icon))
     pill.dataset.tone = words.tone
     pill.dataset.state = state.is
-    label.textContent = unsent > 0 && state.is !== 'connected' ? `${words.label} · ${changes(unsent)}` : words.label
+    const sending = state.is === 'connected' && unsent > 0
+    label.textContent = sending ? 'Sending' : unsent > 0 ? `${words.label} · ${changes(unsent)}` : words.label
     pill.title = words.detail
   }
   connection.state.watch(show)

@@ -17,8 +17,8 @@ const DEAR_ANSWER_BYTES = 16_384
 export class Liveness {
   /** Milliseconds, of the last measured round trip; null until one is. */
   roundTrip: number | null = null
-  /** Answers to our own questions, which are not resyncs. */
-  answered = 0
+  /** Whole answers that nobody asked for: the server made up for what it had held back. */
+  resyncs = 0
   #askedAt: number | null = null
   #nudgedAt = 0
   #restUntil = 0
@@ -56,8 +56,11 @@ export class Liveness {
   }
 
   #onFrame(frame: Uint8Array): void {
-    if (frame[0] !== 0 || frame[1] !== 1 || this.#askedAt === null) return
-    this.answered++
+    if (frame[0] !== 0 || frame[1] !== 1) return
+    if (this.#askedAt === null) {
+      if (this.provider.synced) this.resyncs++
+      return
+    }
     const now = performance.now()
     this.roundTrip = now - this.#askedAt
     this.#askedAt = null

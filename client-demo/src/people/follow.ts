@@ -16,7 +16,12 @@ export class Follow {
     private readonly view: Viewport,
   ) {
     const label = h('span')
-    this.element = h('div', { class: 'following', attrs: { hidden: true } }, label, textButton('Stop', () => this.stop()))
+    this.element = h(
+      'div',
+      { class: 'following', attrs: { hidden: true } },
+      label,
+      textButton('Stop', () => this.stop()),
+    )
     presence.changed.on(() => this.#look())
     view.changed.on(() => {
       if (!this.#moving) this.stop()

@@ -1,7 +1,7 @@
 /** A picture that floats up from where somebody is, for everybody, without a trace in the document. */
 import type { Viewport } from '../canvas/viewport.ts'
-import { h, reducedMotion } from '../ui/dom.ts'
 import { iconButton } from '../ui/button.ts'
+import { h, reducedMotion } from '../ui/dom.ts'
 import type { Presence } from './presence.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -11,27 +11,40 @@ type Part = readonly [path: string, fill: string, stroke?: string]
 
 const FACE: Part = ['M16 3a13 13 0 110 26 13 13 0 010-26z', '#f7c948']
 const INK = '#4a3200'
-const EYES: Part = ['M11 11.500a1.600 2.200 0 110 4.400 1.600 2.200 0 010-4.400zM21 11.500a1.600 2.200 0 110 4.400 1.600 2.200 0 010-4.400z', INK]
+const EYES: Part = ['M11 11.5a1.6 2.2 0 110 4.4 1.6 2.2 0 010-4.4zM21 11.5a1.6 2.2 0 110 4.4 1.6 2.2 0 010-4.4z', INK]
 
 /** Drawn here rather than taken from a font: not every system has one with pictures. Others send only the number. */
 const GLYPHS: ReadonlyArray<{ label: string; parts: readonly Part[] }> = [
   {
     label: 'Thumbs up',
     parts: [
-      ['M5 14h5v14H5a1.500 1.500 0 01-1.500-1.500v-11A1.500 1.500 0 015 14z', '#5b8def'],
-      ['M11.500 14.500L16 4c2.500 0 4 2 3.500 4.500L18.500 13h7a2.500 2.500 0 012.400 3.100l-2.400 9.500A3 3 0 0122.600 28H11.500z', '#f7c948'],
+      ['M5 14h5v14H5a1.5 1.5 0 01-1.5-1.5v-11A1.5 1.5 0 015 14z', '#5b8def'],
+      ['M11.5 14.5L16 4c2.5 0 4 2 3.5 4.5L18.5 13h7a2.5 2.5 0 012.4 3.1l-2.4 9.5A3 3 0 0122.6 28H11.5z', '#f7c948'],
     ],
   },
-  { label: 'Heart', parts: [['M16 28C9 22.500 3.500 18 3.500 11.800A6.800 6.800 0 0116 8a6.800 6.800 0 0112.500 3.800C28.500 18 23 22.500 16 28z', '#e5484d']] },
-  { label: 'Laughing', parts: [FACE, ['M8.500 17h15a7.500 7.500 0 01-15 0z', INK], ['M9 13.500l2.200-2.500 2.300 2.500M18.500 13.500l2.300-2.500 2.200 2.500', 'none', INK]] },
-  { label: 'Surprised', parts: [FACE, EYES, ['M16 18.500a3 3.500 0 110 7 3 3.500 0 010-7z', INK]] },
-  { label: 'Thinking', parts: [FACE, EYES, ['M11 22.500c3-2 6.500-2 9.500-.5M8.500 8.500c1.500-1.200 3-1.400 4.500-.8', 'none', INK]] },
+  {
+    label: 'Heart',
+    parts: [['M16 28C9 22.5 3.5 18 3.5 11.8A6.8 6.8 0 0116 8a6.8 6.8 0 0112.5 3.8C28.5 18 23 22.5 16 28z', '#e5484d']],
+  },
+  {
+    label: 'Laughing',
+    parts: [
+      FACE,
+      ['M8.5 17h15a7.5 7.5 0 01-15 0z', INK],
+      ['M9 13.5l2.2-2.5 2.3 2.5M18.5 13.5l2.3-2.5 2.2 2.5', 'none', INK],
+    ],
+  },
+  { label: 'Surprised', parts: [FACE, EYES, ['M16 18.5a3 3.5 0 110 7 3 3.5 0 010-7z', INK]] },
+  {
+    label: 'Thinking',
+    parts: [FACE, EYES, ['M11 22.5c3-2 6.5-2 9.5-.5M8.5 8.5c1.5-1.2 3-1.4 4.5-.8', 'none', INK]],
+  },
   {
     label: 'Celebrate',
     parts: [
-      ['M4 28l6.500-16 9.500 9.500z', '#f7c948'],
-      ['M17 4v5M24 6l-3 4M28 14h-5M25 21l-3-1.500M12.500 6.500l2 3', 'none', '#7d4fc4'],
-      ['M8 20l5 5M6.500 24l3 3', 'none', '#d9730d'],
+      ['M4 28l6.5-16 9.5 9.5z', '#f7c948'],
+      ['M17 4v5M24 6l-3 4M28 14h-5M25 21l-3-1.5M12.5 6.5l2 3', 'none', '#7d4fc4'],
+      ['M8 20l5 5M6.5 24l3 3', 'none', '#d9730d'],
     ],
   },
 ]
@@ -53,7 +66,12 @@ function picture(glyph: number): SVGSVGElement | null {
   return svg
 }
 
-export function reactions(stage: HTMLElement, presence: Presence, view: Viewport, say: (text: string) => void): HTMLElement {
+export function reactions(
+  stage: HTMLElement,
+  presence: Presence,
+  view: Viewport,
+  say: (text: string) => void,
+): HTMLElement {
   const layer = h('div', { class: 'reactions', attrs: { 'aria-hidden': 'true' } })
   stage.append(layer)
   const seen = new Map<number, number>()
@@ -89,11 +107,19 @@ export function reactions(stage: HTMLElement, presence: Presence, view: Viewport
     float(glyph, x, y)
   }
   const buttons = GLYPHS.map(({ label }, glyph) => {
-    const button = h('button', { class: 'icon-button', attrs: { type: 'button', 'aria-label': label, title: label }, on: { click: () => react(glyph) } })
+    const button = h('button', {
+      class: 'icon-button',
+      attrs: { type: 'button', 'aria-label': label, title: label },
+      on: { click: () => react(glyph) },
+    })
     button.append(picture(glyph)!)
     return button
   })
-  const panel = h('div', { class: 'popover card reaction-panel', attrs: { id: 'reactions', popover: 'auto', 'aria-label': 'Reactions' } }, ...buttons)
+  const panel = h(
+    'div',
+    { class: 'popover card reaction-panel', attrs: { id: 'reactions', popover: 'auto', 'aria-label': 'Reactions' } },
+    ...buttons,
+  )
   const opener = iconButton({ icon: 'smile', label: 'React', onClick: () => {} })
   opener.setAttribute('popovertarget', 'reactions')
   return h('div', { class: 'reaction-holder' }, opener, panel)

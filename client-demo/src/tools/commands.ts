@@ -3,9 +3,9 @@ import type { Rect } from '../board/geometry.ts'
 import { applyTransform, boundsOf, boxOf, type Transform, union } from '../board/geometry.ts'
 import { ImageRefused, importImage } from '../board/image-import.ts'
 import type { Box, Draft, Shape } from '../board/shape.ts'
+import { layoutText, textWidth } from '../canvas/text-layout.ts'
 import { boardFromJson, boardToJson } from '../export/board-json.ts'
 import type { Toasts } from '../ui/toast.ts'
-import { layoutText, textWidth } from '../canvas/text-layout.ts'
 import type { Bench } from './tool.ts'
 
 export const CLIPBOARD_TYPE = 'application/x-y-weir+json'
@@ -94,7 +94,13 @@ export class Commands {
     if (shapes.length === 0) return false
     const json = boardToJson(shapes)
     clipboard?.setData(CLIPBOARD_TYPE, json)
-    clipboard?.setData('text/plain', shapes.map((shape) => shape.text).filter(Boolean).join('\n') || json)
+    clipboard?.setData(
+      'text/plain',
+      shapes
+        .map((shape) => shape.text)
+        .filter(Boolean)
+        .join('\n') || json,
+    )
     try {
       localStorage.setItem(CLIPBOARD_KEY, json)
     } catch {
@@ -129,7 +135,14 @@ export class Commands {
 
   /** Near where they were when that is in view (a little aside, so that they are seen), else into the middle. */
   #insertInView(drafts: readonly Draft[]): void {
-    const around = union(drafts.map(({ box: [x, y, w, h] }) => ({ x: Math.min(x, x + w), y: Math.min(y, y + h), w: Math.abs(w), h: Math.abs(h) })))
+    const around = union(
+      drafts.map(({ box: [x, y, w, h] }) => ({
+        x: Math.min(x, x + w),
+        y: Math.min(y, y + h),
+        w: Math.abs(w),
+        h: Math.abs(h),
+      })),
+    )
     if (!around) return
     const { centre, width, height, zoom } = this.bench.view
     const [cx, cy] = [around.x + around.w / 2, around.y + around.h / 2]
@@ -145,7 +158,15 @@ export class Commands {
     const { size, color } = look.value
     const w = Math.min(MAX_PASTED_TEXT_WIDTH, textWidth(trimmed, size) + size)
     const { height } = layoutText(trimmed, size, w)
-    this.insert([{ kind: 'text', box: [view.centre.x - w / 2, view.centre.y - height / 2, w, height, 0], color, size, text: trimmed }])
+    this.insert([
+      {
+        kind: 'text',
+        box: [view.centre.x - w / 2, view.centre.y - height / 2, w, height, 0],
+        color,
+        size,
+        text: trimmed,
+      },
+    ])
   }
 
   async addImage(file: Blob): Promise<void> {
@@ -173,7 +194,11 @@ export class Commands {
     selection.set(new Set([next.id]))
     const bounds = boundsOf(next)
     const visible = view.visible()
-    const outside = bounds.x < visible.x || bounds.y < visible.y || bounds.x + bounds.w > visible.x + visible.w || bounds.y + bounds.h > visible.y + visible.h
+    const outside =
+      bounds.x < visible.x ||
+      bounds.y < visible.y ||
+      bounds.x + bounds.w > visible.x + visible.w ||
+      bounds.y + bounds.h > visible.y + visible.h
     if (outside) view.lookAt({ x: bounds.x + bounds.w / 2, y: bounds.y + bounds.h / 2 })
   }
 

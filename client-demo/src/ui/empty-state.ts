@@ -8,7 +8,16 @@ export function emptyState(board: Board): HTMLElement {
     { class: 'empty', attrs: { hidden: true } },
     h('p', { class: 'empty-title', text: 'A blank board' }),
     h('p', { text: 'Draw anywhere. Everybody with the link draws along.' }),
-    h('p', { class: 'empty-keys' }, h('kbd', { text: 'P' }), ' pen  ', h('kbd', { text: 'N' }), ' note  ', h('kbd', { text: '?' }), ' all keys'),
+    h(
+      'p',
+      { class: 'empty-keys' },
+      h('kbd', { text: 'P' }),
+      ' pen  ',
+      h('kbd', { text: 'N' }),
+      ' note  ',
+      h('kbd', { text: '?' }),
+      ' all keys',
+    ),
   )
   const show = () => {
     element.hidden = board.shapes.size > 0

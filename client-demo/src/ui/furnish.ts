@@ -60,7 +60,8 @@ function fileMenu({ room, bench: { board }, commands, themeChoice: { theme }, to
     if (svg) saveFile(`${room}.svg`, new Blob([svg], { type: 'image/svg+xml' }))
     else nothing()
   }
-  const exportJson = () => saveFile(`${room}.json`, new Blob([boardToJson(board.ordered())], { type: 'application/json' }))
+  const exportJson = () =>
+    saveFile(`${room}.json`, new Blob([boardToJson(board.ordered())], { type: 'application/json' }))
   const importJson = async () => {
     const file = await pickFile('.json,application/json')
     if (!file) return
@@ -81,7 +82,21 @@ function fileMenu({ room, bench: { board }, commands, themeChoice: { theme }, to
 }
 
 export function furnish(parts: Parts): void {
-  const { room, stage, bench, tools, commands, connection, identity, themeChoice, grid, readOnly, toasts, announcer, trouble } = parts
+  const {
+    room,
+    stage,
+    bench,
+    tools,
+    commands,
+    connection,
+    identity,
+    themeChoice,
+    grid,
+    readOnly,
+    toasts,
+    announcer,
+    trouble,
+  } = parts
   const { board, view, presence, tool, renderer, history } = bench
   const say = (text: string) => announcer.say(text)
 

@@ -49,13 +49,22 @@ export function helpSheet(): HTMLDialogElement {
       'section',
       {},
       h('h3', { text: title }),
-      h('dl', {}, ...rows.map(([keys, what]) => h('div', {}, h('dt', {}, h('kbd', { text: keys })), h('dd', { text: what })))),
+      h(
+        'dl',
+        {},
+        ...rows.map(([keys, what]) => h('div', {}, h('dt', {}, h('kbd', { text: keys })), h('dd', { text: what }))),
+      ),
     ),
   )
   const dialog = h(
     'dialog',
     { class: 'card sheet', attrs: { 'aria-labelledby': 'help-title' } },
-    h('header', { class: 'sheet-head' }, h('h2', { text: 'Keys and gestures', attrs: { id: 'help-title' } }), iconButton({ icon: 'close', label: 'Close', onClick: close })),
+    h(
+      'header',
+      { class: 'sheet-head' },
+      h('h2', { text: 'Keys and gestures', attrs: { id: 'help-title' } }),
+      iconButton({ icon: 'close', label: 'Close', onClick: close }),
+    ),
     h('div', { class: 'sheet-columns' }, ...sections),
   )
   dialog.addEventListener('click', (event) => {

@@ -20,7 +20,13 @@ export function menu(groups: ReadonlyArray<readonly MenuItem[]>): HTMLElement {
         panel.hidePopover()
         item.run()
       }
-      const button = h('button', { class: 'menu-item', attrs: { type: 'button' }, on: { click: choose } }, icon(item.icon), h('span', { text: item.label }), item.shortcut ? h('kbd', { text: item.shortcut, attrs: { 'aria-hidden': 'true' } }) : null)
+      const button = h(
+        'button',
+        { class: 'menu-item', attrs: { type: 'button' }, on: { click: choose } },
+        icon(item.icon),
+        h('span', { text: item.label }),
+        item.shortcut ? h('kbd', { text: item.shortcut, attrs: { 'aria-hidden': 'true' } }) : null,
+      )
       list.append(h('li', {}, button))
     }
     panel.append(list)

@@ -1,5 +1,5 @@
-import { PALETTE_NAMES } from '../board/shape-validation.ts'
 import type { Fill, Shape, ShapeKind } from '../board/shape.ts'
+import { PALETTE_NAMES } from '../board/shape-validation.ts'
 import type { Theme } from '../canvas/palette.ts'
 import { tones } from '../canvas/palette.ts'
 import type { Signal } from '../signal.ts'
@@ -8,7 +8,16 @@ import type { Bench, Look, ToolName } from '../tools/tool.ts'
 import { iconButton } from './button.ts'
 import { h } from './dom.ts'
 
-const COLOR_LABELS: Record<string, string> = { ink: 'Ink', grey: 'Grey', red: 'Red', orange: 'Orange', yellow: 'Yellow', green: 'Green', blue: 'Blue', violet: 'Violet' }
+const COLOR_LABELS: Record<string, string> = {
+  ink: 'Ink',
+  grey: 'Grey',
+  red: 'Red',
+  orange: 'Orange',
+  yellow: 'Yellow',
+  green: 'Green',
+  blue: 'Blue',
+  violet: 'Violet',
+}
 const WIDTHS = [
   { value: 2, label: 'Thin' },
   { value: 4, label: 'Medium' },
@@ -41,7 +50,12 @@ function group(name: string, aspect: Aspect, ...children: Node[]): HTMLElement {
 }
 
 /** Colour, stroke, fill and text size: of the selection when there is one, else of what is drawn next. */
-export function stylePanel(bench: Bench, commands: Commands, theme: Signal<Theme>, readOnly: Signal<boolean>): HTMLElement {
+export function stylePanel(
+  bench: Bench,
+  commands: Commands,
+  theme: Signal<Theme>,
+  readOnly: Signal<boolean>,
+): HTMLElement {
   const { board, history, selection, look, tool } = bench
   const marks: Array<(look: Look) => void> = []
 
@@ -52,7 +66,15 @@ export function stylePanel(bench: Bench, commands: Commands, theme: Signal<Theme
     board.patch(selection.value, part)
   }
   const choice = (label: string, part: Partial<Look>, content: Node) => {
-    const button = h('button', { class: 'choice', attrs: { type: 'button', 'aria-label': label, title: label }, on: { click: () => apply(part) } }, content)
+    const button = h(
+      'button',
+      {
+        class: 'choice',
+        attrs: { type: 'button', 'aria-label': label, title: label },
+        on: { click: () => apply(part) },
+      },
+      content,
+    )
     const [key, value] = Object.entries(part)[0]!
     marks.push((now) => button.setAttribute('aria-pressed', String(now[key as keyof Look] === value)))
     return button
@@ -63,9 +85,15 @@ export function stylePanel(bench: Bench, commands: Commands, theme: Signal<Theme
     theme.watch((now) => dot.style.setProperty('--swatch', tones(name, now).stroke))
     return choice(COLOR_LABELS[name]!, { color: name }, dot)
   })
-  const widths = WIDTHS.map(({ value, label }) => choice(label, { width: value }, h('span', { class: `width-bar width-${value}` })))
-  const fills = (Object.keys(FILL_LABELS) as Fill[]).map((fill) => choice(FILL_LABELS[fill], { fill }, h('span', { class: `fill-box fill-${fill}` })))
-  const sizes = SIZES.map(({ value, label }) => choice(label, { size: value }, h('span', { class: `size-letter size-${value}`, text: 'A' })))
+  const widths = WIDTHS.map(({ value, label }) =>
+    choice(label, { width: value }, h('span', { class: `width-bar width-${value}` })),
+  )
+  const fills = (Object.keys(FILL_LABELS) as Fill[]).map((fill) =>
+    choice(FILL_LABELS[fill], { fill }, h('span', { class: `fill-box fill-${fill}` })),
+  )
+  const sizes = SIZES.map(({ value, label }) =>
+    choice(label, { size: value }, h('span', { class: `size-letter size-${value}`, text: 'A' })),
+  )
   const groups: Record<Aspect, HTMLElement> = {
     color: group('Colour', 'color', ...colors),
     width: group('Stroke', 'width', ...widths),
@@ -76,11 +104,30 @@ export function stylePanel(bench: Bench, commands: Commands, theme: Signal<Theme
     'div',
     { class: 'style-group style-actions', attrs: { role: 'group', 'aria-label': 'Selection' } },
     iconButton({ icon: 'duplicate', label: 'Duplicate', shortcut: 'Ctrl+D', onClick: () => commands.duplicate() }),
-    iconButton({ icon: 'front', label: 'Bring to front', shortcut: 'Ctrl+]', onClick: () => commands.restack('front') }),
+    iconButton({
+      icon: 'front',
+      label: 'Bring to front',
+      shortcut: 'Ctrl+]',
+      onClick: () => commands.restack('front'),
+    }),
     iconButton({ icon: 'back', label: 'Send to back', shortcut: 'Ctrl+[', onClick: () => commands.restack('back') }),
-    iconButton({ icon: 'trash', label: 'Delete', shortcut: 'Delete', class: 'danger', onClick: () => commands.remove() }),
+    iconButton({
+      icon: 'trash',
+      label: 'Delete',
+      shortcut: 'Delete',
+      class: 'danger',
+      onClick: () => commands.remove(),
+    }),
   )
-  const panel = h('section', { class: 'card style-panel', attrs: { 'aria-label': 'Style' } }, groups.color, groups.width, groups.fill, groups.size, actions)
+  const panel = h(
+    'section',
+    { class: 'card style-panel', attrs: { 'aria-label': 'Style' } },
+    groups.color,
+    groups.width,
+    groups.fill,
+    groups.size,
+    actions,
+  )
 
   const show = () => {
     const shapes: Shape[] = commands.selected()

@@ -26,7 +26,11 @@ async function copyLink(room: string, toasts: Toasts): Promise<void> {
 export function topBar({ room, people, pill, menu, toggleWeir, toasts }: Parts): HTMLElement {
   const share = h(
     'button',
-    { class: 'room-button', attrs: { type: 'button', title: 'Copy the link to this board', 'aria-label': `Board ${room}. Copy its link` }, on: { click: () => void copyLink(room, toasts) } },
+    {
+      class: 'room-button',
+      attrs: { type: 'button', title: 'Copy the link to this board', 'aria-label': `Board ${room}. Copy its link` },
+      on: { click: () => void copyLink(room, toasts) },
+    },
     h('span', { class: 'room-name', text: room }),
     icon('link'),
   )
@@ -34,7 +38,13 @@ export function topBar({ room, people, pill, menu, toggleWeir, toasts }: Parts):
   return h(
     'header',
     { class: 'top' },
-    h('div', { class: 'card bar top-left' }, h('span', { class: 'mark', attrs: { 'aria-hidden': 'true' } }, icon('flood')), h('h1', { class: 'visually-hidden', text: 'y-weir whiteboard' }), share),
+    h(
+      'div',
+      { class: 'card bar top-left' },
+      h('span', { class: 'mark', attrs: { 'aria-hidden': 'true' } }, icon('flood')),
+      h('h1', { class: 'visually-hidden', text: 'y-weir whiteboard' }),
+      share,
+    ),
     h('div', { class: 'card bar top-right' }, people, pill, weir, menu),
   )
 }

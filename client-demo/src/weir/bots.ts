@@ -31,11 +31,14 @@ export class Bot {
 
   constructor(
     server: { url: string; room: string; params: Record<string, string> },
-    private readonly name: string,
+    name: string,
     n: number,
     private readonly area: { x: number; y: number; r: number },
   ) {
-    this.#provider = new WebsocketProvider(server.url, server.room, this.doc, { disableBc: true, params: server.params })
+    this.#provider = new WebsocketProvider(server.url, server.room, this.doc, {
+      disableBc: true,
+      params: server.params,
+    })
     this.#color = PALETTE_NAMES[1 + (n % (PALETTE_NAMES.length - 1))]!
     const angle = n * 2.4
     this.#x = area.x + Math.cos(angle) * area.r * 0.7

@@ -4,8 +4,6 @@ export class Meter {
   framesOut = 0
   bytesIn = 0
   bytesOut = 0
-  /** SyncStep2 frames: whole answers, as opposed to single updates. */
-  answersIn = 0
   lastIn = performance.now()
   onFrame: (frame: Uint8Array) => void = () => {}
 
@@ -15,7 +13,6 @@ export class Meter {
     if (!(data instanceof ArrayBuffer)) return
     const frame = new Uint8Array(data)
     this.bytesIn += frame.length
-    if (frame[0] === 0 && frame[1] === 1) this.answersIn++
     this.onFrame(frame)
   }
 

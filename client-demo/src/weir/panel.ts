@@ -24,7 +24,8 @@ const NOTICE_WORDS: Record<string, string> = {
 }
 
 const perSecond = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} /s`
-const bytesPerSecond = (value: number): string => (value < 1024 ? `${Math.round(value)} B/s` : `${(value / 1024).toFixed(1)} KB/s`)
+const bytesPerSecond = (value: number): string =>
+  value < 1024 ? `${Math.round(value)} B/s` : `${(value / 1024).toFixed(1)} KB/s`
 
 export class WeirPanel {
   readonly element: HTMLElement
@@ -55,10 +56,27 @@ export class WeirPanel {
     this.element = h(
       'aside',
       { class: 'card drawer weir-drawer', attrs: { 'aria-label': 'The weir', hidden: true } },
-      h('header', { class: 'drawer-head' }, h('h2', { text: 'The weir' }), iconButton({ icon: 'close', label: 'Close the weir panel', onClick: onClose })),
+      h(
+        'header',
+        { class: 'drawer-head' },
+        h('h2', { text: 'The weir' }),
+        iconButton({ icon: 'close', label: 'Close the weir panel', onClick: onClose }),
+      ),
       h('p', { class: 'drawer-note', text: 'What flows through this page’s line, and what the server does about it.' }),
-      h('section', { class: 'charts', attrs: { 'aria-label': 'This page' } }, h('h3', { text: 'This page' }), ...Object.values(this.#charts).map(({ element }) => element)),
-      h('dl', { class: 'figures' }, this.#row('Resyncs', this.#resyncs), this.#row('Objects', this.#objects), this.#row('Board fingerprint', this.#print), this.#row('Bots that agree', this.#bots)),
+      h(
+        'section',
+        { class: 'charts', attrs: { 'aria-label': 'This page' } },
+        h('h3', { text: 'This page' }),
+        ...Object.values(this.#charts).map(({ element }) => element),
+      ),
+      h(
+        'dl',
+        { class: 'figures' },
+        this.#row('Resyncs', this.#resyncs),
+        this.#row('Objects', this.#objects),
+        this.#row('Board fingerprint', this.#print),
+        this.#row('Bots that agree', this.#bots),
+      ),
       this.#notices,
       this.#troubleSection(),
       h('section', {}, h('h3', { text: 'Server' }), this.#serverNote, this.#server),
@@ -83,16 +101,33 @@ export class WeirPanel {
   }
 
   #troubleSection(): HTMLElement {
-    const freeze = textButton(`Freeze this tab for ${FREEZE_MS / 1_000} s`, () => {
-      this.#note('Frozen')
-      // Two frames later, so that the press is seen before everything stops.
-      requestAnimationFrame(() => requestAnimationFrame(() => this.trouble.freeze()))
-    }, 'freeze')
-    const flood = textButton(`Flood with ${FLOOD_EDITS.toLocaleString('en')} edits`, () => this.trouble.flood(), 'flood')
+    const freeze = textButton(
+      `Freeze this tab for ${FREEZE_MS / 1_000} s`,
+      () => {
+        this.#note('Frozen')
+        // Two frames later, so that the press is seen before everything stops.
+        requestAnimationFrame(() => requestAnimationFrame(() => this.trouble.freeze()))
+      },
+      'freeze',
+    )
+    const flood = textButton(
+      `Flood with ${FLOOD_EDITS.toLocaleString('en')} edits`,
+      () => this.trouble.flood(),
+      'flood',
+    )
     const offline = textButton(`Go offline for ${OFFLINE_MS / 1_000} s`, () => this.trouble.offline(), 'offline')
     const bots = textButton(`Add ${BOTS_PER_PRESS} bots that draw`, () => this.trouble.addBots(), 'bot')
     const away = textButton('Send the bots away', () => this.trouble.removeBots(), 'close')
-    return h('section', { class: 'trouble', attrs: { 'aria-label': 'Make trouble' } }, h('h3', { text: 'Make trouble' }), freeze, flood, offline, bots, away)
+    return h(
+      'section',
+      { class: 'trouble', attrs: { 'aria-label': 'Make trouble' } },
+      h('h3', { text: 'Make trouble' }),
+      freeze,
+      flood,
+      offline,
+      bots,
+      away,
+    )
   }
 
   #sample(): void {
@@ -108,7 +143,7 @@ export class WeirPanel {
     if (this.#tick % (ROUND_TRIP_MS / SAMPLE_MS) === 1) liveness.measure()
     if (this.#tick % (METRICS_MS / SAMPLE_MS) === 0) void this.#askServer()
     for (const chart of Object.values(this.#charts)) chart.paint()
-    this.#resyncs.textContent = String(Math.max(0, meter.answersIn - liveness.answered))
+    this.#resyncs.textContent = String(liveness.resyncs)
     if (this.#tick % 2 === 0) this.#compare()
   }
 

@@ -15,7 +15,13 @@ export class Sparkline {
     label: string,
     private readonly format: (value: number) => string,
   ) {
-    this.element = h('div', { class: 'chart' }, h('span', { class: 'chart-label', text: label }), this.#value, this.#canvas)
+    this.element = h(
+      'div',
+      { class: 'chart' },
+      h('span', { class: 'chart-label', text: label }),
+      this.#value,
+      this.#canvas,
+    )
     this.#canvas.width = WIDTH * 2
     this.#canvas.height = HEIGHT * 2
   }

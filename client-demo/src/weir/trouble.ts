@@ -1,6 +1,7 @@
 /** Trouble on purpose: what a bad network, a sleeping tab and an over-eager script do to a room. */
-import type { Board } from '../board/model.ts'
+
 import type { History } from '../board/history.ts'
+import type { Board } from '../board/model.ts'
 import type { Viewport } from '../canvas/viewport.ts'
 import type { Connection } from '../line/connection.ts'
 import { Bot } from './bots.ts'
@@ -51,7 +52,11 @@ export class Trouble {
     const server = { url: provider.serverUrl, room: provider.roomname, params: { ...provider.params } }
     delete (server.params as Record<string, string>).notices
     const visible = this.view.visible()
-    const area = { x: visible.x + visible.w / 2, y: visible.y + visible.h / 2, r: Math.max(240, Math.min(visible.w, visible.h) * 0.45) }
+    const area = {
+      x: visible.x + visible.w / 2,
+      y: visible.y + visible.h / 2,
+      r: Math.max(240, Math.min(visible.w, visible.h) * 0.45),
+    }
     for (let i = 0; i < count && this.bots.length < MAX_BOTS; i++) {
       const n = this.bots.length
       this.bots.push(new Bot(server, `Bot ${n + 1}`, n, area))

@@ -138,7 +138,7 @@ describe('slices of an update', () => {
     const took = performance.now() - before
     expect(slices.length).toBeGreaterThan(20)
     expect(Math.max(...slices.map((slice) => slice.length))).toBeLessThanOrEqual(4096)
-    expect(took).toBeLessThan(500)
+    expect(took).toBeLessThan(1000)
     expectSame(applyAll(slices, 'interleaved'), doc, 'interleaved')
   })
 
@@ -152,7 +152,7 @@ describe('slices of an update', () => {
     const whole = Y.encodeStateAsUpdate(doc)
     const before = performance.now()
     const slices = [...sliceUpdate(whole, 1000)]
-    expect(performance.now() - before).toBeLessThan(300)
+    expect(performance.now() - before).toBeLessThan(1000)
     expectSame(applyAll(slices, 'chain'), doc, 'chain')
   })
 

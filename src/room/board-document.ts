@@ -1,0 +1,63 @@
+/** A stored board as a document outside any room: for the tools that look at boards while nobody is in them. */
+import * as Y from 'yjs'
+import { DeleteRanges, DiffCursor, DiffSource, type StateVector } from '../outbound/diff-cursor.ts'
+import { checkUpdate } from '../protocol/update-check.ts'
+import { type BadRecord, reasonOf, type Storage } from '../storage/storage.ts'
+
+export interface BoardDocument {
+  readonly doc: Y.Doc
+  readonly records: number
+  /** Records appended since the last snapshot. */
+  readonly tail: number
+  readonly bytes: number
+  /** Of the last record; 0 without any. */
+  readonly lastSeq: number
+  readonly bad: readonly BadRecord[]
+}
+
+/** Reads all records that can be read; the others are told, and left where they are. */
+export async function readBoard(storage: Storage, room: string): Promise<BoardDocument> {
+  const doc = new Y.Doc()
+  const bad: BadRecord[] = []
+  let [records, tail, bytes, lastSeq] = [0, 0, 0, 0]
+  for await (const { seq, part, update } of storage.load(room)) {
+    records++
+    bytes += update.byteLength
+    lastSeq = seq
+    if (part === 0) tail++
+    const reason = applyChecked(doc, update)
+    if (reason !== undefined) bad.push({ place: { seq, part }, reason })
+  }
+  return { doc, records, tail, bytes, lastSeq, bad }
+}
+
+/** Applies bytes that may be anything. Why they could not be, if so: the document is then as it was. */
+export function applyChecked(doc: Y.Doc, update: Uint8Array): string | undefined {
+  const check = checkUpdate(update)
+  if (!check.ok) return check.reason
+  try {
+    Y.applyUpdate(doc, update)
+    return undefined
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+/** Whether the document waits for something it has not got. */
+export function hasGaps({ store }: Y.Doc): boolean {
+  return store.pendingStructs !== null || store.pendingDs !== null
+}
+
+/** What the document has beyond `has`, all deletions included, as valid updates of about 64 KiB in causal order. */
+export function partsOf(doc: Y.Doc, has: StateVector = new Map()): Uint8Array[] {
+  const source = new DiffSource(doc)
+  const cursor = new DiffCursor(source, has, DeleteRanges.full())
+  const parts: Uint8Array[] = []
+  for (;;) {
+    const part = cursor.next()
+    if (!part.isEmpty) parts.push(part.update)
+    if (!part.last) continue
+    source.close()
+    return parts
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * A whole server side in memory, with clients whose wires the test holds still: real registry, rooms, sessions and
+ * outboxes, a clock that stands still, and clients that speak the stock protocol.
+ */
+import * as decoding from 'lib0/decoding'
+import * as encoding from 'lib0/encoding'
+import pino from 'pino'
+import * as syncProtocol from 'y-protocols/sync'
+import * as Y from 'yjs'
+import { singleNode } from '../../src/cluster/single-node.ts'
+import { Oversized } from '../../src/inbound/oversized.ts'
+import { AddressBudgets } from '../../src/inbound/rate-limiter.ts'
+import { Session } from '../../src/inbound/session.ts'
+import { Metrics } from '../../src/observe/metrics.ts'
+import { DrainScheduler } from '../../src/outbound/drain-scheduler.ts'
+import type { OutboxSettings } from '../../src/outbound/outbox.ts'
+import { decodeFrame } from '../../src/protocol/frames.ts'
+import { MESSAGE_ERRORS } from '../../src/protocol/message-errors.ts'
+import { RoomRegistry } from '../../src/room/room-registry.ts'
+import { MemoryStorage } from '../../src/storage/memory-storage.ts'
+import { StorageMetrics } from '../../src/storage/storage-metrics.ts'
+import { HeldClock } from './held-clock.ts'
+import { MemorySink } from './memory-sink.ts'
+
+export interface WorldOptions {
+  readonly outbox?: Partial<OutboxSettings>
+  readonly maxTokens?: number
+  readonly refillMs?: number
+}
+
+const FROM_SERVER = 'server'
+
+export class World {
+  readonly clock = new HeldClock()
+  readonly metrics = new Metrics(MESSAGE_ERRORS)
+  readonly scheduler = new DrainScheduler(this.clock)
+  readonly storage = new MemoryStorage({ durable: true })
+  readonly registry: RoomRegistry
+  readonly outboxSettings: OutboxSettings
+  readonly #log = pino({ level: process.env.TEST_LOG ?? 'silent' })
+  readonly #budgets: AddressBudgets
+  readonly #oversized = new Oversized(this.clock)
+
+  constructor(options: WorldOptions = {}) {
+    this.outboxSettings = {
+      softBytes: 4096,
+      hardBytes: 16_384,
+      maxQueued: 8,
+      maxCongestedMs: 0,
+      drainBatch: 3,
+      closeGraceMs: 2000,
+      presenceIntervalMs: 33,
+      ...options.outbox,
+    }
+    this.#budgets = new AddressBudgets(
+      {
+        maxTokens: options.maxTokens ?? 1_000_000,
+        refillMs: options.refillMs ?? 1000,
+        burstBytes: 1 << 24,
+        bytesPerSecond: 1 << 24,
+      },
+      this.clock.now,
+    )
+    this.registry = new RoomRegistry({
+      settings: { flushIntervalMs: 8, presenceIntervalMs: 33, idleMs: 10_000, maxRooms: 1000, maxIdsPerConnection: 8 },
+      clock: this.clock,
+      metrics: this.metrics,
+      storageMetrics: new StorageMetrics(),
+      log: this.#log,
+      storage: this.storage,
+      cluster: singleNode,
+    })
+  }
+
+  session(sink: MemorySink, room: string, address: string): Session {
+    const session = new Session(
+      sink,
+      {
+        room,
+        address,
+        notices: false,
+        admission: {
+          kind: 'grant',
+          room,
+          access: 'write',
+          cursor: true,
+          subject: null,
+          issuedAt: null,
+          expiresAt: null,
+          subprotocol: null,
+        },
+      },
+      {
+        settings: {
+          outbox: this.outboxSettings,
+          presence: { maxStateBytes: 16_384, maxEntries: 4096 },
+          maxMessageBytes: 1 << 24,
+        },
+        clock: this.clock,
+        wallClock: () => 0,
+        metrics: this.metrics,
+        log: this.#log,
+        registry: this.registry,
+        scheduler: this.scheduler,
+        budgets: this.#budgets,
+        oversized: this.#oversized,
+        holds: () => true,
+      },
+    )
+    sink.onClosed = (code) => session.closed(code, false)
+    sink.onDrain = () => session.drained()
+    session.open()
+    return session
+  }
+}
+
+/** A client that speaks the stock protocol over a held wire: frames lie in `outgoing` until the test sends them. */
+export class WireClient {
+  readonly doc: Y.Doc
+  readonly room: string
+  readonly #world: World
+  readonly #name: string
+  sink: MemorySink | null = null
+  session: Session | null = null
+  outgoing: Uint8Array[] = []
+  connections = 0
+  synced = false
+  updatesBeforeSync = 0
+  /** Times a frame was received whose predecessor was missing. */
+  parked = 0
+
+  constructor(world: World, room: string, name: string, clientId: number) {
+    this.#world = world
+    this.room = room
+    this.#name = name
+    this.doc = new Y.Doc()
+    this.doc.clientID = clientId
+    this.doc.on('update', (update: Uint8Array, origin: unknown) => {
+      if (origin === FROM_SERVER || !this.isConnected) return
+      this.#send((encoder) => syncProtocol.writeUpdate(encoder, update))
+    })
+  }
+
+  get isConnected(): boolean {
+    return this.sink?.isOpen === true
+  }
+
+  connect(): void {
+    this.outgoing = []
+    this.synced = false
+    this.connections++
+    const sink = new MemorySink((frame) => {
+      if (this.sink === sink) this.#receive(frame)
+    })
+    this.sink = sink
+    this.session = this.#world.session(sink, this.room, this.#name)
+    this.#send((encoder) => syncProtocol.writeSyncStep1(encoder, this.doc))
+  }
+  disconnect(): void {
+    this.sink?.break()
+    this.sink = null
+    this.session = null
+    this.outgoing = []
+  }
+  /** Hands the oldest `count` frames to the server. */
+  transmit(count = Number.POSITIVE_INFINITY): void {
+    for (const frame of this.outgoing.splice(0, Math.min(count, this.outgoing.length))) {
+      if (this.isConnected) this.session!.receive(frame, true)
+    }
+  }
+  /**
+   * Loses the oldest frame on its way, as a proxy might; false when it is one whose loss nobody could ever notice: a
+   * deletion has no clock, and nobody asks for a SyncStep1.
+   */
+  lose(): boolean {
+    const oldest = this.outgoing[0]
+    if (oldest === undefined) return false
+    const frame = decodeFrame(oldest)
+    if (frame.kind !== 'update' && frame.kind !== 'step2') return false
+    if (frame.kind === 'update' && Y.decodeUpdate(frame.payload).structs.length === 0) return false
+    this.outgoing.shift()
+    return true
+  }
+
+  #send(write: (encoder: encoding.Encoder) => void): void {
+    const encoder = encoding.createEncoder()
+    encoding.writeVarUint(encoder, 0)
+    write(encoder)
+    this.outgoing.push(encoding.toUint8Array(encoder))
+  }
+  #receive(frame: Uint8Array): void {
+    const decoder = decoding.createDecoder(frame)
+    if (decoding.readVarUint(decoder) !== 0) return
+    const reply = encoding.createEncoder()
+    encoding.writeVarUint(reply, 0)
+    const type = syncProtocol.readSyncMessage(decoder, reply, this.doc, FROM_SERVER)
+    if (type === syncProtocol.messageYjsSyncStep2) this.synced = true
+    if (this.doc.store.pendingStructs !== null) this.parked++
+    if (encoding.length(reply) > 1) this.outgoing.push(encoding.toUint8Array(reply))
+  }
+}
+
+/** What two documents have to agree on. */
+export function contentOf(doc: Y.Doc): unknown {
+  const stateVector = [...Y.decodeStateVector(Y.encodeStateVector(doc))].sort(([a], [b]) => a - b)
+  const deletes = Y.createDeleteSetFromStructStore(doc.store)
+  const ranges = [...deletes.clients].sort(([a], [b]) => a - b)
+  return { stateVector, ranges: ranges.map(([client, items]) => [client, items.map(({ clock, len }) => [clock, len])]) }
+}
