@@ -9,7 +9,7 @@ import * as Y from 'yjs'
 import { systemClock } from './observe/clock.ts'
 import { applyChecked, hasGaps, partsOf, readBoard } from './room/board-document.ts'
 import { LmdbStorage } from './storage/lmdb-storage.ts'
-import { reasonOf, StorageError } from './storage/storage.ts'
+import { byteSum, reasonOf, StorageError } from './storage/storage.ts'
 
 const USAGE = `npm run boards -- <command>, on the boards of DATA_DIR (default ./data)
 
@@ -129,7 +129,7 @@ async function importBoard(storage: LmdbStorage, [room, file, option]: readonly 
   if (reason !== undefined) throw new StorageError(`${file} is not a Yjs update (${reason})`)
   if (hasGaps(doc)) throw new StorageError(`${file} builds on something that is not there`)
   const parts = partsOf(doc, had)
-  await Promise.all(parts.map((part) => storage.append(room!, part)))
+  await storage.append(room!, parts)
   say(`${parts.length} records stored`)
   return 0
 }
@@ -159,7 +159,7 @@ async function compact(storage: LmdbStorage): Promise<number> {
     board.doc.destroy()
     compacted++
     before += board.bytes
-    after += parts.reduce((sum, part) => sum + part.byteLength, 0)
+    after += byteSum(parts)
   }
   say(`${compacted} of ${boards} boards compacted, ${before} bytes became ${after}; ${skipped} left as they are`)
   return skipped === 0 ? 0 : 1

@@ -17,6 +17,7 @@ import { parseAllowedOrigins } from './inbound/origin-check.ts'
 import { Oversized } from './inbound/oversized.ts'
 import { AddressBudgets } from './inbound/rate-limiter.ts'
 import { Reception } from './inbound/reception.ts'
+import { SecondChances } from './inbound/second-chances.ts'
 import type { SessionSettings } from './inbound/session.ts'
 import { every, systemClock } from './observe/clock.ts'
 import { Metrics } from './observe/metrics.ts'
@@ -108,6 +109,7 @@ async function start(config: Config, log: Logger): Promise<Running> {
       presenceIntervalMs: config.awarenessFlushIntervalMs,
       idleMs: config.roomIdleMs,
       maxRooms: config.maxRooms,
+      maxDocBytes: config.maxDocBytes,
       maxIdsPerConnection: config.maxPresenceIdsPerConnection,
     },
     clock,
@@ -141,6 +143,14 @@ async function start(config: Config, log: Logger): Promise<Running> {
       registry,
       scheduler,
       oversized: new Oversized(clock),
+      chances: new SecondChances(
+        {
+          evictions: config.evictionsBeforeDegraded,
+          windowMs: config.evictionWindowMs,
+          intervalMs: config.degradedIntervalMs,
+        },
+        clock,
+      ),
       holds: (grant) => authorizer.holds(grant),
       budgets: new AddressBudgets(
         {

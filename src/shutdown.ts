@@ -52,6 +52,9 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   })
   await within(0.9, () => saved && parts.sockets().length === 0)
   if (!saved) log.warn('some boards could not be saved in time')
-  await Promise.race([parts.release(), pause(left(1))])
+  await new Promise<void>((resolve, reject) => {
+    const cancel = clock.after(left(1), resolve)
+    parts.release().finally(cancel).then(resolve, reject)
+  })
   log.info({ ms: Math.round(clock.now() - started), saved }, 'stopped')
 }

@@ -13,7 +13,8 @@ import { Outbox, type OutboxSettings } from '../outbound/outbox.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import { decodeFrame } from '../protocol/frames.ts'
 import { decodePresence, isEcho, type PresenceLimits } from '../protocol/presence-frame.ts'
-import { checkStateVector, checkUpdate } from '../protocol/update-check.ts'
+import { checkStateVector, checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
+import { CHECK_AT_ONCE_BYTES } from '../room/intake.ts'
 import type { Member } from '../room/member.ts'
 import { Repair } from '../room/repair.ts'
 import type { Room } from '../room/room.ts'
@@ -24,6 +25,7 @@ import { expiryAlarm } from './expiry-alarm.ts'
 import type { Grant, Refusal } from './grant.ts'
 import type { Oversized } from './oversized.ts'
 import type { AddressBudgets, RateLimiter } from './rate-limiter.ts'
+import { clientKey, type SecondChances } from './second-chances.ts'
 import { SyncGate } from './sync-gate.ts'
 import type { Peer } from './upgrade.ts'
 
@@ -43,6 +45,7 @@ export interface SessionDeps {
   readonly scheduler: DrainScheduler
   readonly budgets: AddressBudgets
   readonly oversized: Oversized
+  readonly chances: SecondChances
   /** Epoch ms. */
   readonly wallClock: () => number
   /** Whether a grant still holds: time passed since it was given. */
@@ -64,6 +67,9 @@ export interface SessionRequest {
   readonly admission: Admission | Promise<Admission>
 }
 
+/** Authors in one state vector: Yjs makes a map of them, some 60 bytes for 2 bytes here. A board sees one per tab and visit. */
+const MAX_VECTOR_CLIENTS = 65_536
+
 type State =
   | { readonly name: 'admitting' }
   | { readonly name: 'joined'; readonly room: Room; readonly member: Member; readonly grant: Grant }
@@ -84,6 +90,7 @@ export class Session implements Peer {
   #echoedBytes = 0
   readonly #openedAt: number
   #stopAlarm: (() => void) | null = null
+  #stopPace: (() => void) | null = null
 
   constructor(sink: FrameSink, request: SessionRequest, deps: SessionDeps) {
     this.#sink = sink
@@ -196,6 +203,7 @@ export class Session implements Peer {
       drops: outbox?.drops ?? 0,
       resyncs: outbox?.resyncs ?? 0,
       limited: this.#gate?.isLimited ?? false,
+      degraded: outbox?.isDegraded ?? false,
     }
   }
   /** The outbox of a socket that is being ended: it still waits for the drain. */
@@ -215,8 +223,10 @@ export class Session implements Peer {
       metrics,
       log: this.#log,
       notices: this.#request.notices,
-      degradedIntervalMs: 0,
-      evicted: () => this.#leave(),
+      evicted: (_reason, isEviction) => {
+        if (isEviction) this.#noteEviction()
+        this.#leave()
+      },
     })
     const member: Member = {
       outbox,
@@ -231,17 +241,42 @@ export class Session implements Peer {
     this.#stopAlarm = expiryAlarm(clock, this.#deps.wallClock, grant, () => this.end(CLOSE.noAccess))
     this.#gate = new SyncGate(this.#limiter, member.repair, clock, {
       limited: () => metrics.rateLimited.add(),
+      dropping: (isDropping) => outbox.notify({ kind: isDropping ? 'limited' : 'limit-lifted' }),
       repairing: () => {
         metrics.resyncsIn.add('rate_limited')
         this.#log.info('rate limited: asking for what was dropped')
       },
       handle: (bytes) => this.#handle(bytes),
     })
+    if (grant.access === 'read') outbox.notify({ kind: 'read-only' })
+    this.#applyPace()
     return member
+  }
+
+  /** Who this client is across connections, as far as is known yet. */
+  get #key(): string | null {
+    if (this.#state.name !== 'joined') return null
+    return clientKey(this.#state.grant.subject, this.#request.address, this.#state.member.ownId)
+  }
+  #noteEviction(): void {
+    const key = this.#key
+    if (key !== null) this.#deps.chances.note(key)
+  }
+  /** A client that was evicted too often gets a coalesced stream, until its window is clean again (FC7). */
+  #applyPace(): void {
+    const key = this.#key
+    if (key === null || this.#state.name !== 'joined') return
+    const { chances, clock } = this.#deps
+    const ms = chances.degradedForMs(key)
+    this.#state.member.outbox.pace(ms > 0 ? chances.settings.intervalMs : 0)
+    if (ms === 0) return
+    this.#stopPace?.()
+    this.#stopPace = clock.after(ms, () => this.#applyPace())
   }
 
   #leave(): void {
     this.#stopAlarm?.()
+    this.#stopPace?.()
     this.#gate?.stop()
     this.#gate = null
     this.#backlog.clear()
@@ -311,21 +346,29 @@ export class Session implements Peer {
 
   #question(room: Room, member: Member, payload: Uint8Array): void {
     const check = checkStateVector(payload)
-    if (check.ok) room.answer(member, Y.decodeStateVector(payload.slice()))
-    else this.#malformed(check.reason)
+    if (!check.ok || check.clients > MAX_VECTOR_CLIENTS) {
+      this.#malformed(check.ok ? 'authors' : check.reason)
+      return
+    }
+    const has = Y.decodeStateVector(payload.slice())
+    this.#gate?.spendForAnswer(room.answerBytes(has))
+    room.answer(member, has)
   }
 
   #update(room: Room, member: Member, payload: Uint8Array, isAnswer: boolean): void {
-    const check = checkUpdate(payload)
-    if (!check.ok) {
-      // An answer that cannot be used was still the answer: asking again would bring the same.
-      if (isAnswer) member.repair.answered()
-      this.#malformed(check.reason)
-      return
+    let summary: UpdateSummary | null = null
+    if (payload.length <= CHECK_AT_ONCE_BYTES) {
+      const check = checkUpdate(payload)
+      if (!check.ok) {
+        // An answer that cannot be used was still the answer: asking again would bring the same.
+        if (isAnswer) member.repair.answered()
+        this.#malformed(check.reason)
+        return
+      }
+      summary = check.summary
+      this.#gate?.spendFor(summary)
+      if (summary.isEmpty && !isAnswer) return
     }
-    const { summary } = check
-    this.#gate?.spendFor(summary)
-    if (summary.isEmpty && !isAnswer) return
     room.receive({ member, update: payload.slice(), summary, isAnswer, at: this.#deps.clock.now() })
   }
 
@@ -334,6 +377,7 @@ export class Session implements Peer {
     const decoded = decodePresence(payload, this.#deps.settings.presence)
     const error = 'error' in decoded ? decoded.error : room.announce(member, decoded.entries, this.#opening)
     if (error !== null) this.#malformed(error)
+    else if (this.#opening) this.#applyPace()
   }
   /** A first frame with one entry may bear a clock that is known: the client announces itself, it does not echo. */
   #introduces(payload: Uint8Array): boolean {

@@ -12,10 +12,14 @@ import type { RateLimiter } from './rate-limiter.ts'
 
 /** Share of the token capacity that must be there before a limited client is asked to send again. */
 const RECOVERED = 0.1
-/** A client that stays limited logs and counts its repairs, but frames over the budget are only counted. */
+/** An answer of this many bytes costs as much as a frame: writing it takes about as long as applying one does. */
+const ANSWER_BYTES_PER_TOKEN = 16_384
+
 export interface GateEvents {
   /** A frame is over the budget: dropped or put off. */
   limited(): void
+  /** Updates are dropped from now on, or are taken again. */
+  dropping(isDropping: boolean): void
   /** What was dropped is asked for. */
   repairing(): void
   /** A frame that was put off is due. */
@@ -57,8 +61,9 @@ export class SyncGate {
   admitAnswer(length: number): boolean {
     if (!this.#repair.awaiting) return this.admitUpdate(length)
     this.#limiter.spend(1, length)
-    this.#dropping = false
     this.#mustAsk = false
+    if (this.#dropping) this.#events.dropping(false)
+    this.#dropping = false
     return true
   }
 
@@ -80,6 +85,7 @@ export class SyncGate {
 
   /** Updates of this connection were lost before they reached the room. */
   lost(): void {
+    if (!this.#dropping) this.#events.dropping(true)
     this.#dropping = true
     // A question that is out will bring them: frames arrive in order, so its answer was made after the loss.
     if (this.#repair.awaiting || this.#mustAsk) return
@@ -90,6 +96,12 @@ export class SyncGate {
   /** What an update costs beside its bytes: structs and shared types take many times their bytes in memory (IN5). */
   spendFor({ structs, types, subdocuments, containers }: UpdateSummary): void {
     const cost = Math.floor(structs / 512 + types / 128 + subdocuments + containers / 1024)
+    if (cost > 0) this.#limiter.spend(cost, 0)
+  }
+
+  /** What a SyncStep1 costs beside its frame: replies are not free. Bounded, so that a cold join of a big board is fine. */
+  spendForAnswer(bytes: number): void {
+    const cost = Math.min(this.#limiter.frames.capacity / 2, Math.floor(bytes / ANSWER_BYTES_PER_TOKEN))
     if (cost > 0) this.#limiter.spend(cost, 0)
   }
 

@@ -125,6 +125,16 @@ export class DeleteRanges {
   }
 }
 
+/** A delete set as an update of its own, whole. */
+export function encodeDeletes(deleteSet: DeleteSet): Uint8Array {
+  const ranges = new DeleteRanges(Number.POSITIVE_INFINITY)
+  ranges.add(deleteSet)
+  const deletes = ranges.take(Number.POSITIVE_INFINITY, true) ?? Uint8Array.of(0)
+  const update = new Uint8Array(deletes.length + 1)
+  update.set(deletes, 1)
+  return update
+}
+
 /** Inserts [start, end) into ascending bounds, merging what it touches. */
 function insertRange(bounds: number[], start: number, end: number): void {
   // Most ranges come behind the last or extend it: people delete what they just wrote.

@@ -2,7 +2,8 @@
  * One room's document as its cursors read it, and the work they share.
  *   doc transactions ──▶ version, deletes since the snapshot      cursors ──▶ parts, whole delete set
  */
-import * as Y from 'yjs'
+import type * as Y from 'yjs'
+import { collectedIn } from './collected-deletes.ts'
 import { DeleteRanges } from './delete-ranges.ts'
 import { DeleteSnapshot } from './delete-snapshot.ts'
 import { DIFF_CACHE_LIMITS, DiffCache, type DiffCacheLimits } from './diff-cache.ts'
@@ -80,7 +81,8 @@ export class DiffSource {
     const { held } = this
     if (held === null) return
     held.since.add(transaction.deleteSet)
-    noteCollected(transaction, held.since)
+    const collected = collectedIn(transaction)
+    if (collected !== null) held.since.add(collected)
     if (held.since.isFull || this.changes - held.usedAt > SNAPSHOT_IDLE_VERSIONS) this.held = null
   }
 }
@@ -91,20 +93,4 @@ function changedSomething(transaction: Y.Transaction): boolean {
     if (transaction.beforeState.get(client) !== clock) return true
   }
   return false
-}
-
-/**
- * Structs that arrive already collected are deleted without standing in the transaction's delete set. The document's own
- * set names them, and a client that still has their content (its own, say) depends on that.
- */
-function noteCollected(transaction: Y.Transaction, into: DeleteRanges): void {
-  for (const [client, clock] of transaction.afterState) {
-    const before = transaction.beforeState.get(client) ?? 0
-    if (before === clock) continue
-    const structs = transaction.doc.store.clients.get(client)!
-    for (let i = Y.findIndexSS(structs, before); i < structs.length; i++) {
-      const struct = structs[i]!
-      if (struct instanceof Y.GC) into.addRange(client, struct.id.clock, struct.length)
-    }
-  }
 }

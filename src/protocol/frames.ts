@@ -73,9 +73,8 @@ export const encodeUpdate = (update: Uint8Array): Uint8Array => frame([SYNC, UPD
 /** Presence: an encoded awareness update. */
 export const encodePresence = (awarenessUpdate: Uint8Array): Uint8Array => frame([PRESENCE], awarenessUpdate)
 
-const utf8 = new TextEncoder()
-/** A notice, only for clients that asked for them (`?notices=1`). */
-export const encodeNotice = (notice: object): Uint8Array => frame([NOTICE], utf8.encode(JSON.stringify(notice)))
+/** A notice's JSON text (see notices). */
+export const encodeNoticeFrame = (text: Uint8Array): Uint8Array => frame([NOTICE], text)
 
 /**
  * Presence of nobody: `01 01 00`. Stock clients hang up after 30 s without an application frame (pings do not count), and

@@ -9,6 +9,7 @@ export const MESSAGE_ERRORS: readonly string[] = [
     'message_too_large',
     'board_too_large',
     'apply_failed',
+    'gap_overflow',
     ...FRAME_ERRORS,
     ...PRESENCE_ERRORS,
     ...MALFORMED_UPDATE,

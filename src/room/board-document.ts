@@ -1,8 +1,8 @@
 /** A stored board as a document outside any room: for the tools that look at boards while nobody is in them. */
 import * as Y from 'yjs'
 import { DeleteRanges, DiffCursor, DiffSource, type StateVector } from '../outbound/diff-cursor.ts'
-import { checkUpdate } from '../protocol/update-check.ts'
 import { type BadRecord, reasonOf, type Storage } from '../storage/storage.ts'
+import { applyStored, storedSlices } from './apply-stored.ts'
 
 export interface BoardDocument {
   readonly doc: Y.Doc
@@ -19,6 +19,8 @@ export interface BoardDocument {
 export async function readBoard(storage: Storage, room: string): Promise<BoardDocument> {
   const doc = new Y.Doc()
   const bad: BadRecord[] = []
+  // Left in the document, what waits for a lost record would be gone through again with every record after it.
+  const parked: Uint8Array[] = []
   let [records, tail, bytes, lastSeq] = [0, 0, 0, 0]
   for await (const { seq, part, update } of storage.load(room)) {
     records++
@@ -27,20 +29,33 @@ export async function readBoard(storage: Storage, room: string): Promise<BoardDo
     if (part === 0) tail++
     const reason = applyChecked(doc, update)
     if (reason !== undefined) bad.push({ place: { seq, part }, reason })
+    if (hasGaps(doc)) parked.push(...takePending(doc))
+  }
+  if (parked.length > 0) {
+    doc.transact((transaction) => {
+      Y.applyUpdateV2(doc, Y.mergeUpdatesV2(parked))
+      transaction.local = true
+    })
   }
   return { doc, records, tail, bytes, lastSeq, bad }
 }
 
-/** Applies bytes that may be anything. Why they could not be, if so: the document is then as it was. */
+/** Applies bytes that may be anything. Why they could not be, if so. */
 export function applyChecked(doc: Y.Doc, update: Uint8Array): string | undefined {
-  const check = checkUpdate(update)
-  if (!check.ok) return check.reason
   try {
-    Y.applyUpdate(doc, update)
+    for (const piece of storedSlices(update)) applyStored(doc, piece)
     return undefined
   } catch (error) {
     return reasonOf(error)
   }
+}
+
+/** What the document could not integrate, taken out of it, as V2 updates. */
+function takePending({ store }: Y.Doc): Uint8Array[] {
+  const pending = [store.pendingStructs?.update, store.pendingDs].filter((update) => update instanceof Uint8Array)
+  store.pendingStructs = null
+  store.pendingDs = null
+  return pending
 }
 
 /** Whether the document waits for something it has not got. */

@@ -1,39 +1,60 @@
 /**
  * Updates that members sent and the document does not have yet: a queue each, in order, served in turn, so that one
- * member's paste of a whole board does not hold up the others. Large updates come out in slices (IN5).
+ * member's paste of a whole board does not hold up the others. Large ones are checked in steps and come out in slices (IN5).
  */
-import type { UpdateSummary } from '../protocol/update-check.ts'
-import { stripUnknownDeletes } from '../protocol/update-check.ts'
+import {
+  checkUpdateInSteps,
+  type MalformedUpdate,
+  stripUnknownDeletes,
+  type UpdateCheck,
+  type UpdateSummary,
+} from '../protocol/update-check.ts'
 import { sliceUpdate } from '../protocol/update-slices.ts'
 import type { Member } from './member.ts'
 
-/** One checked update on its way into the document. */
+/** One update on its way into the document. */
 export interface Received {
   readonly member: Member
   readonly update: Uint8Array
-  readonly summary: UpdateSummary
+  /** What the structural check found; null: not checked yet, it is too long to be checked in one go. */
+  readonly summary: UpdateSummary | null
   /** Whether it answers a SyncStep1: what is missing in it is missing at its author too. */
   readonly isAnswer: boolean
   /** Clock ms. */
   readonly at: number
 }
 
-/** What is applied in one go. */
-export interface Unit {
-  readonly received: Received
-  readonly update: Uint8Array
-  /** Delete ranges nobody here knows the target of, left out: Yjs would park them and pay for them ever after. */
-  readonly stripped: number
-}
+/** What is done in one go. */
+export type Unit =
+  /** An update to apply; `first`: the room has not been asked about `summary` yet. */
+  | {
+      readonly kind: 'apply'
+      readonly received: Received
+      readonly update: Uint8Array
+      readonly summary: UpdateSummary
+      readonly first: boolean
+      /** Delete ranges nobody here knows the target of, left out: Yjs would park them and pay for them ever after. */
+      readonly stripped: number
+    }
+  /** The check refused it. */
+  | { readonly kind: 'refused'; readonly received: Received; readonly reason: MalformedUpdate }
+  /** A step of the check: nothing to apply yet. */
+  | { readonly kind: 'step' }
 
+/** Above this, an update is not checked when it arrives but here, in steps: 1 MiB is up to 9 ms. */
+export const CHECK_AT_ONCE_BYTES = 1_048_576
 /** Above either, an update is cut: applying 64 KiB of ordinary structs takes some 10 ms. */
 const WHOLE_BYTES = 65_536
 const WHOLE_STRUCTS = 2_000
 
+type Stage =
+  | { readonly name: 'check'; readonly steps: Iterator<void, UpdateCheck> }
+  | { readonly name: 'open'; readonly summary: UpdateSummary }
+  | { readonly name: 'slices'; readonly summary: UpdateSummary; readonly slices: Iterator<Uint8Array> }
+
 interface Waiting {
   readonly received: Received
-  slices: Iterator<Uint8Array> | null
-  stripped: number
+  stage: Stage
 }
 
 export class Intake {
@@ -50,10 +71,20 @@ export class Intake {
   }
 
   add(received: Received): void {
-    const waiting: Waiting = { received, slices: null, stripped: 0 }
-    const queue = this.#queues.get(received.member)
-    if (queue === undefined) this.#queues.set(received.member, [waiting])
-    else queue.push(waiting)
+    const { member, update, summary } = received
+    const stage: Stage =
+      summary === null ? { name: 'check', steps: checkUpdateInSteps(update) } : { name: 'open', summary }
+    const queue = this.#queues.get(member)
+    if (queue === undefined) this.#queues.set(member, [{ received, stage }])
+    else queue.push({ received, stage })
+  }
+
+  /** Forgets the rest of the update that a member is being served from. */
+  skipRest(member: Member): void {
+    const queue = this.#queues.get(member)
+    if (queue?.[0]?.stage.name !== 'slices') return
+    queue.shift()
+    if (queue.length === 0) this.#queues.delete(member)
   }
 
   /** The next unit, or null when nothing waits. Members take turns; one member's updates stay in order. */
@@ -69,33 +100,52 @@ export class Intake {
 
   #next(queue: Waiting[]): Unit | null {
     const waiting = queue[0]!
-    const { received } = waiting
-    if (waiting.slices === null) {
-      // At this moment, not when it came: what it deletes may have been in the update before it.
-      const { bytes, stripped } = this.#withoutUnknownDeletes(received)
-      waiting.stripped = stripped
-      if (bytes.length <= WHOLE_BYTES && received.summary.structs <= WHOLE_STRUCTS) {
+    const { received, stage } = waiting
+    switch (stage.name) {
+      case 'check': {
+        const step = stage.steps.next()
+        if (step.done !== true) return { kind: 'step' }
+        if (step.value.ok) {
+          waiting.stage = { name: 'open', summary: step.value.summary }
+          return { kind: 'step' }
+        }
         queue.shift()
-        return { received, update: bytes, stripped }
+        return { kind: 'refused', received, reason: step.value.reason }
       }
-      waiting.slices = sliceUpdate(bytes)
+      case 'open': {
+        const { summary } = stage
+        // At this moment, not when it came: what it deletes may have been in the update before it.
+        const { bytes, stripped } = this.#withoutUnknownDeletes(received.update, summary)
+        if (bytes.length <= WHOLE_BYTES && summary.structs <= WHOLE_STRUCTS) {
+          queue.shift()
+          return { kind: 'apply', received, update: bytes, summary, first: true, stripped }
+        }
+        const slices = sliceUpdate(bytes)
+        waiting.stage = { name: 'slices', summary, slices }
+        const { value } = slices.next()
+        return value === undefined ? null : { kind: 'apply', received, update: value, summary, first: true, stripped }
+      }
+      case 'slices': {
+        const { value } = stage.slices.next()
+        if (value !== undefined) {
+          return { kind: 'apply', received, update: value, summary: stage.summary, first: false, stripped: 0 }
+        }
+        queue.shift()
+        return null
+      }
     }
-    const slice = waiting.slices.next()
-    if (slice.done === true) {
-      queue.shift()
-      return null
-    }
-    const { stripped } = waiting
-    waiting.stripped = 0
-    return { received, update: slice.value, stripped }
   }
 
-  #withoutUnknownDeletes({ update, summary }: Received): { bytes: Uint8Array; stripped: number } {
-    const unknown = summary.deletes.some(({ client, end }) => {
-      if (end <= this.#stateOf(client)) return false
-      const own = summary.sections.find((section) => section.client === client)
-      return own === undefined || end > own.to
-    })
-    return unknown ? stripUnknownDeletes(update, this.#stateOf) : { bytes: update, stripped: 0 }
+  #withoutUnknownDeletes(update: Uint8Array, { deletes, sections }: UpdateSummary) {
+    // Quick for what nearly every update is; a long one is left to the linear walk.
+    const few = deletes.length * sections.length <= 256
+    const allKnown = few
+      ? deletes.every(({ client, end }) => {
+          if (end <= this.#stateOf(client)) return true
+          const own = sections.find((section) => section.client === client)
+          return own !== undefined && end <= own.to
+        })
+      : deletes.every(({ client, end }) => end <= this.#stateOf(client))
+    return allKnown ? { bytes: update, stripped: 0 } : stripUnknownDeletes(update, this.#stateOf)
   }
 }

@@ -7,21 +7,21 @@
  */
 import type { Logger } from 'pino'
 import type { Clock } from '../observe/clock.ts'
-import { reasonOf, type Storage, StorageError } from '../storage/storage.ts'
+import { byteSum, reasonOf, type Storage, StorageError } from '../storage/storage.ts'
 import type { StorageMetrics } from '../storage/storage-metrics.ts'
 import { type BoardSizes, worthAtRest, worthWhileLive } from './compaction-policy.ts'
 import { loadBoard } from './load-board.ts'
 import { type Failing, Retry } from './retry.ts'
 import type { Slices } from './slices.ts'
-import { type UnsavedRecord, UnsavedUpdates } from './unsaved-updates.ts'
+import { type Batch, UnsavedUpdates } from './unsaved-updates.ts'
 
 export type { Failing } from './retry.ts'
 
 /** What the keeper needs of the room's document. */
 export interface KeeperHost {
   /**
-   * Applies one stored update to the document, as a transaction of storage's own origin: what it emits is not told to
-   * `append`. Throws when the record is bad; run the structural check first, stored bytes may be anything.
+   * Applies one piece of the stored board, structurally checked, with `applyStored` and an origin of storage's own: what
+   * it emits is not told to `append`. Throws when Yjs cannot. What the document can only park it should hold outside.
    */
   apply(update: Uint8Array): void
   /**
@@ -63,8 +63,8 @@ export class Keeper {
   #closing: Promise<void> | undefined
 
   readonly #unsaved = new UnsavedUpdates()
-  /** The one record being written, or waiting to be tried again. */
-  #record: UnsavedRecord | undefined
+  /** What is being written, or waits to be tried again. */
+  #batch: Batch | undefined
   /** Bytes that were let go: the document has them, and owes storage a snapshot. */
   #owedBytes = 0
   #writingSince: number | undefined
@@ -108,7 +108,7 @@ export class Keeper {
 
   /** Bytes that were told and are not durable. 0: everything is. */
   get unsavedBytes(): number {
-    return this.#unsaved.bytes + (this.#record?.bytes ?? 0) + this.#owedBytes
+    return this.#unsaved.bytes + (this.#batch?.bytes ?? 0) + this.#owedBytes
   }
 
   /** Set while writes fail or one takes over 10 s. */
@@ -148,7 +148,7 @@ export class Keeper {
     this.#retry.stop()
     this.#deps.metrics.unsavedBytes -= this.unsavedBytes
     this.#unsaved.clear()
-    this.#record = undefined
+    this.#batch = undefined
     this.#owedBytes = 0
     this.#wake()
   }
@@ -181,9 +181,9 @@ export class Keeper {
     while (this.unsavedBytes > 0) {
       this.#writingSince = clock.now()
       try {
-        if (this.#owedBytes === 0) this.#record ??= this.#unsaved.take()
-        if (this.#record === undefined) await this.#writeOwed()
-        else await this.#writeRecord(this.#record)
+        if (this.#owedBytes === 0) this.#batch ??= this.#unsaved.take()
+        if (this.#batch === undefined) await this.#writeOwed()
+        else await this.#writeBatch(this.#batch)
       } catch (error) {
         if (this.#state === 'abandoned') return
         metrics.failures.add()
@@ -199,14 +199,14 @@ export class Keeper {
     void this.#compactIf(worthWhileLive)
   }
 
-  async #writeRecord({ update, bytes }: UnsavedRecord): Promise<void> {
-    const seq = await this.#storage.append(this.#room, update)
+  async #writeBatch({ updates, bytes }: Batch): Promise<void> {
+    const seq = await this.#storage.append(this.#room, updates)
     if (this.#state === 'abandoned') return
-    this.#record = undefined
+    this.#batch = undefined
     this.#deps.metrics.unsavedBytes -= bytes
     this.#lastSeq = seq
     const { snapshotBytes, tailBytes, tailRecords } = this.#sizes
-    this.#sizes = { snapshotBytes, tailBytes: tailBytes + update.byteLength, tailRecords: tailRecords + 1 }
+    this.#sizes = { snapshotBytes, tailBytes: tailBytes + bytes, tailRecords: tailRecords + updates.length }
   }
 
   async #writeOwed(): Promise<void> {
@@ -262,7 +262,7 @@ export class Keeper {
     }
     await this.#storage.compact(this.#room, through, parts)
     this.#sizes = {
-      snapshotBytes: parts.reduce((sum, part) => sum + part.byteLength, 0),
+      snapshotBytes: byteSum(parts),
       tailBytes: this.#sizes.tailBytes - before.tailBytes,
       tailRecords: this.#sizes.tailRecords - before.tailRecords,
     }

@@ -1,9 +1,10 @@
 /**
  * Brings a stored board into a document, record by record:
- *   storage ──▶ apply ──▶ what cannot be applied goes to quarantine, the rest is served (ST4, ST9)
+ *   storage ──▶ check, cut ──▶ apply ──▶ what cannot be applied goes to quarantine, the rest is served (ST4, ST9)
  */
 import type { Logger } from 'pino'
 import { type BadRecord, reasonOf, type Storage } from '../storage/storage.ts'
+import { storedSlices } from './apply-stored.ts'
 import type { BoardSizes } from './compaction-policy.ts'
 import type { Slices } from './slices.ts'
 
@@ -35,7 +36,10 @@ export async function loadBoard(
   let slice = await slices.turn()
   for await (const { seq, part, update } of storage.load(room)) {
     try {
-      apply(update)
+      for (const piece of storedSlices(update)) {
+        if (slice.over()) slice = await slices.turn()
+        apply(piece)
+      }
     } catch (error) {
       bad.push({ place: { seq, part }, reason: reasonOf(error) })
     }

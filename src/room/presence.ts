@@ -3,7 +3,7 @@
  * left. States stay the bytes they came in. No timers: a stock client renews its own presence, and an id leaves with the
  * connection that owns it.
  */
-import type { PresenceFrame, PresenceStates } from '../outbound/outbox.ts'
+import type { PresenceFrame, PresenceStates } from '../outbound/outgoing.ts'
 import { encodePresence } from '../protocol/frames.ts'
 import {
   encodeEntries,

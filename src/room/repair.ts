@@ -5,9 +5,12 @@
  */
 import type { Clock } from '../observe/clock.ts'
 
-/** A part of an update that Yjs could not integrate: its own V2 encoding, and the clocks it waits for. */
+/** An update that cannot be applied yet, or the part of one that Yjs could not integrate. */
 export interface ParkedPart {
-  readonly updateV2: Uint8Array
+  readonly update: Uint8Array
+  /** Yjs gives what it could not integrate in its second encoding. */
+  readonly isV2: boolean
+  /** Per author the clock that it waits for. */
   readonly missing: ReadonlyMap<number, number>
 }
 
@@ -67,7 +70,7 @@ export class Repair {
 
   /** Keeps a part. False: the bound was reached and everything parked was let go. */
   park(part: ParkedPart): boolean {
-    this.#parkedBytes += part.updateV2.length + PART_OVERHEAD
+    this.#parkedBytes += part.update.length + PART_OVERHEAD
     if (this.#parkedBytes > MAX_PARKED_BYTES) {
       this.clear()
       return false
@@ -84,7 +87,7 @@ export class Repair {
     })
     if (ready.length === 0) return ready
     this.#parked = this.#parked.filter((part) => !ready.includes(part))
-    this.#parkedBytes = this.#parked.reduce((sum, part) => sum + part.updateV2.length + PART_OVERHEAD, 0)
+    this.#parkedBytes = this.#parked.reduce((sum, part) => sum + part.update.length + PART_OVERHEAD, 0)
     return ready
   }
 

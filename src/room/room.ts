@@ -9,20 +9,23 @@ import * as Y from 'yjs'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Metrics } from '../observe/metrics.ts'
+import { collectedIn } from '../outbound/collected-deletes.ts'
+import { encodeDeletes } from '../outbound/delete-ranges.ts'
 import { DeleteRanges, DiffCursor, DiffSource, type StateVector } from '../outbound/diff-cursor.ts'
-import type { SyncFrame } from '../outbound/outbox.ts'
-import { CLOSE } from '../protocol/close-reasons.ts'
+import type { SyncFrame } from '../outbound/outgoing.ts'
 import { encodePresence, encodeStep1, encodeUpdate, KEEPALIVE } from '../protocol/frames.ts'
 import { encodeEntries, type PresenceEntry, type PresenceError } from '../protocol/presence-frame.ts'
+import { applyStored } from './apply-stored.ts'
 import { Claims } from './claims.ts'
-import { Intake, type Received, type Unit } from './intake.ts'
+import { type Batch, Ingest } from './ingest.ts'
+import type { Received } from './intake.ts'
 import type { KeeperHost } from './keeper.ts'
 import type { Member } from './member.ts'
 import { Pacer } from './pacer.ts'
 import { Presence, type PresenceSettings } from './presence.ts'
-import type { ParkedPart } from './repair.ts'
+import { RoomSize, type RoomSizeLimits } from './room-size.ts'
 
-export interface RoomSettings extends PresenceSettings {
+export interface RoomSettings extends PresenceSettings, RoomSizeLimits {
   /** `ROOM_FLUSH_INTERVAL_MS` */
   readonly flushIntervalMs: number
   /** `AWARENESS_FLUSH_INTERVAL_MS` */
@@ -49,20 +52,27 @@ const FROM_MEMBERS = Symbol('members')
 const FROM_STORAGE = Symbol('storage')
 const FROM_CLUSTER = Symbol('cluster')
 
+/**
+ * After a remote transaction Yjs tidies rich-text formats, and can delete one that a later slice needs (4 of 300
+ * format-heavy worlds, cut at 300 bytes). A server only relays: with the transaction marked as its own, nothing is tidied.
+ */
+function asOwn(transaction: Y.Transaction): void {
+  transaction.local = true
+}
+
 export class Room {
   readonly name: string
   readonly doc: Y.Doc
   readonly source: DiffSource
   readonly presence: Presence
   readonly members = new Set<Member>()
+  readonly size: RoomSize
   readonly #deps: RoomDeps
-  readonly #intake: Intake
+  readonly #ingest: Ingest
   readonly #claims: Claims
   readonly #flushPacer: Pacer
   readonly #presencePacer: Pacer
   readonly #leaveCluster: () => void
-  /** Stored parts that build on a record that was lost: tried again whenever one of them may have become whole. */
-  #orphans: ParkedPart[] = []
   #remote: Uint8Array[] = []
   #questions: { readonly member: Member; readonly has: StateVector }[] = []
   #events: { readonly update: Uint8Array; readonly transaction: Y.Transaction }[] = []
@@ -73,7 +83,8 @@ export class Room {
     this.doc = new Y.Doc()
     this.source = new DiffSource(this.doc)
     this.presence = new Presence(deps.settings)
-    this.#intake = new Intake((client) => Y.getState(this.doc.store, client))
+    this.size = new RoomSize(this.doc, deps.settings, deps.clock, () => this.#parts())
+    this.#ingest = new Ingest(this.doc, this.size, deps)
     this.#claims = new Claims(this.presence, deps.clock, () => this.#presencePacer.ask())
     this.#flushPacer = new Pacer(deps.clock, deps.settings.flushIntervalMs, () => this.#flush())
     this.#presencePacer = new Pacer(deps.clock, deps.settings.presenceIntervalMs, () => this.#tickPresence())
@@ -91,7 +102,7 @@ export class Room {
 
   /** Nothing received is still to be applied. */
   get isSettled(): boolean {
-    return this.#intake.isEmpty && this.#remote.length === 0 && this.#questions.length === 0
+    return this.#ingest.isEmpty && this.#remote.length === 0 && this.#questions.length === 0
   }
 
   /** Takes in a member: it is asked what it has and told who is here; its own SyncStep1 brings it the board. */
@@ -114,10 +125,22 @@ export class Room {
     return encodeStep1(Y.encodeStateVector(this.doc))
   }
 
+  /** Bytes that an answer to this SyncStep1 will take, roughly: a question is cheap to ask and may not be to answer. */
+  answerBytes(has: StateVector): number {
+    let [all, missing] = [0, 0]
+    for (const [client, structs] of this.doc.store.clients) {
+      const last = structs.at(-1)!
+      const clock = last.id.clock + last.length
+      all += clock
+      missing += Math.max(0, clock - (has.get(client) ?? 0))
+    }
+    return all === 0 ? 0 : Math.ceil((this.size.bytes * missing) / all)
+  }
+
   /** A checked update. It is in the document, and on its way to everybody, after the next flush. */
   receive(received: Received): void {
     if (received.isAnswer) received.member.repair.answered()
-    this.#intake.add(received)
+    this.#ingest.add(received)
     this.#flushPacer.ask()
   }
 
@@ -165,32 +188,20 @@ export class Room {
     const room = this
     return {
       apply(update) {
-        Y.applyUpdate(room.doc, update, FROM_STORAGE)
+        applyStored(room.doc, update, FROM_STORAGE)
+        room.size.grew(update.length)
         room.#events = []
       },
-      *parts() {
-        const cursor = new DiffCursor(room.source, new Map(), DeleteRanges.full())
-        for (let part = cursor.next(); ; part = cursor.next()) {
-          yield part.update
-          if (part.last) return
-        }
-      },
+      parts: () => room.#parts(),
       get hasGaps() {
-        const { pendingStructs, pendingDs } = room.doc.store
-        return room.#orphans.length > 0 || pendingStructs !== null || pendingDs !== null
+        return room.#ingest.hasGaps
       },
     }
   }
 
-  /** The stored board is in the document. What it could only park (a bad record before it) waits outside from now on. */
+  /** The stored board is in the document. */
   loaded(): void {
-    const { store } = this.doc
-    if (store.pendingStructs !== null) {
-      this.#orphans.push({ updateV2: store.pendingStructs.update, missing: store.pendingStructs.missing })
-    }
-    if (store.pendingDs !== null) this.#orphans.push({ updateV2: store.pendingDs, missing: new Map() })
-    store.pendingStructs = null
-    store.pendingDs = null
+    this.#ingest.putAside()
   }
 
   /** The room leaves memory. */
@@ -198,8 +209,18 @@ export class Room {
     this.#flushPacer.stop()
     this.#presencePacer.stop()
     this.#claims.stop()
+    this.size.stop()
     this.#leaveCluster()
     this.doc.destroy()
+  }
+
+  /** The whole document, in parts. */
+  *#parts(): Generator<Uint8Array> {
+    const cursor = new DiffCursor(this.source, new Map(), DeleteRanges.full())
+    for (let part = cursor.next(); ; part = cursor.next()) {
+      yield part.update
+      if (part.last) return
+    }
   }
 
   #tell(member: Member, entries: readonly PresenceEntry[]): void {
@@ -211,83 +232,31 @@ export class Room {
     this.#applyRemote(started)
     this.#applyReceived(started)
     for (const { member, has } of this.#questions.splice(0)) if (this.members.has(member)) member.outbox.answer(has)
-    if (!this.#intake.isEmpty) this.#flushPacer.askSoon()
+    if (!this.#ingest.isEmpty) this.#flushPacer.askSoon()
     this.#deps.metrics.roomFlush.observe((this.#deps.clock.now() - started) / 1000)
   }
 
   #applyReceived(started: number): void {
-    if (this.#intake.isEmpty) return
-    const authors = new Set<Member>()
-    const hadOrphans = this.#orphans.length > 0
-    let oldest = started
+    if (this.#ingest.isEmpty) return
+    let batch: Batch = { authors: new Set(), oldest: started, hadOrphans: false }
     try {
-      this.doc.transact(() => {
-        for (let unit = this.#intake.take(); unit !== null; unit = this.#intake.take()) {
-          authors.add(unit.received.member)
-          oldest = Math.min(oldest, unit.received.at)
-          this.#apply(unit)
-          if (this.#deps.clock.now() - started >= FLUSH_BUDGET_MS) break
-        }
-        this.#retryParked(authors)
+      this.doc.transact((transaction) => {
+        batch = this.#ingest.apply(this.members, started + FLUSH_BUDGET_MS)
+        asOwn(transaction)
       }, FROM_MEMBERS)
     } catch (error) {
       this.#deps.log.error({ err: error }, 'flush failed')
     }
-    this.#emit(authors.size === 1 && !hadOrphans ? [...authors][0]! : null, oldest, true)
-  }
-
-  #apply({ received: { member, isAnswer }, update, stripped }: Unit): void {
-    try {
-      Y.applyUpdate(this.doc, update)
-    } catch (error) {
-      this.#deps.metrics.messageErrors.add('apply_failed')
-      member.log.warn({ err: error }, 'update could not be applied')
-      if (member.strikes.add()) member.outbox.end(CLOSE.malformedInput)
-    }
-    const gap = this.#parkPending(member)
-    // An answer holds all its author has: asking again would bring the same.
-    if ((gap || stripped > 0) && !isAnswer) {
-      this.#deps.metrics.resyncsIn.add('gap')
-      member.repair.request()
-    }
-  }
-
-  /** Takes out of the document what Yjs could not integrate, and leaves it with the member it came from (IN4). */
-  #parkPending(member: Member): boolean {
-    const { store } = this.doc
-    const { pendingStructs, pendingDs } = store
-    if (pendingStructs === null && pendingDs === null) return false
-    store.pendingStructs = null
-    store.pendingDs = null
-    if (pendingStructs !== null) {
-      const { missing, update: updateV2 } = pendingStructs
-      if (!member.repair.park({ missing, updateV2 }) && member.strikes.add()) member.outbox.end(CLOSE.malformedInput)
-    }
-    return true
-  }
-
-  #retryParked(authors: Set<Member>): void {
-    const stateOf = (client: number): number => Y.getState(this.doc.store, client)
-    for (const member of this.members) {
-      if (member.repair.parked.length === 0) continue
-      for (const { updateV2 } of member.repair.takeReady(stateOf)) {
-        authors.add(member)
-        Y.applyUpdateV2(this.doc, updateV2)
-        this.#parkPending(member)
-      }
-    }
-    if (this.#orphans.some(({ missing }) => [...missing].some(([client, clock]) => clock < stateOf(client)))) {
-      const orphans = this.#orphans.splice(0)
-      for (const { updateV2 } of orphans) Y.applyUpdateV2(this.doc, updateV2)
-      this.loaded()
-    }
+    const [first, ...others] = batch.authors
+    this.#emit(others.length === 0 && !batch.hadOrphans ? (first ?? null) : null, batch.oldest, true)
   }
 
   #applyRemote(started: number): void {
     if (this.#remote.length === 0) return
     const updates = this.#remote.splice(0)
-    this.doc.transact(() => {
+    this.doc.transact((transaction) => {
       for (const update of updates) Y.applyUpdate(this.doc, update)
+      asOwn(transaction)
     }, FROM_CLUSTER)
     this.#emit(null, started, false)
   }
@@ -295,18 +264,23 @@ export class Room {
   /** Hands what the document emitted to everybody, to storage and, for local work, to the other nodes. */
   #emit(soleAuthor: Member | null, at: number, isLocal: boolean): void {
     for (const [i, { update, transaction }] of this.#events.splice(0).entries()) {
-      const frame: SyncFrame = {
-        bytes: encodeUpdate(update),
-        before: transaction.beforeState,
-        deletes: transaction.deleteSet,
-        at,
-      }
+      this.size.grew(update.length)
+      const collected = collectedIn(transaction)
+      const { beforeState, afterState, deleteSet } = transaction
+      const deletes = collected === null ? deleteSet : Y.mergeDeleteSets([deleteSet, collected])
       // The first event is what the batch brought, all of it its author's own; a second is Yjs's clean-up after it.
       const skip = i === 0 ? soleAuthor : null
-      for (const member of this.members) if (member !== skip) member.outbox.pushSync(frame)
+      this.#send({ bytes: encodeUpdate(update), before: beforeState, deletes, at }, skip)
       this.#deps.keep(update)
       if (isLocal) this.#deps.cluster.publishUpdate(this.name, update)
+      if (collected === null) continue
+      const unnamed = encodeDeletes(collected)
+      this.#send({ bytes: encodeUpdate(unnamed), before: afterState, deletes: collected, at }, skip)
+      if (isLocal) this.#deps.cluster.publishUpdate(this.name, unnamed)
     }
+  }
+  #send(frame: SyncFrame, skip: Member | null): void {
+    for (const member of this.members) if (member !== skip) member.outbox.pushSync(frame)
   }
 
   #tickPresence(): void {

@@ -21,7 +21,8 @@ export interface DirectoryLock {
   release(): Promise<void>
 }
 
-/** Takes the directory, or rejects with a StorageError that names who has it. Takes up to 0.6 s to give up. */
+/** Takes the directory, or rejects with a StorageError that names who has it. Takes up to 0.6 s to give up, 10 s
+ * when the other has our process id, as it may in another container. */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const path = realpathSync(directory)
   if (held.has(path)) throw new StorageError(`${directory} is in use by this process already`)
@@ -30,7 +31,8 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     for (let tries = 1; ; tries++) {
       const attempt = await takeSeat(path)
       if ('release' in attempt) return attempt
-      if (tries === TRIES) throw new StorageError(`${directory} is in use by another process: ${attempt.heldBy}`)
+      if (attempt.forGood || tries === TRIES)
+        throw new StorageError(`${directory} is in use by another process: ${attempt.heldBy}`)
       await sleep(STEP_BACK_MS / 2 + (Math.random() * STEP_BACK_MS) / 2)
     }
   } catch (error) {
@@ -39,14 +41,14 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
-async function takeSeat(path: string): Promise<DirectoryLock | { heldBy: string }> {
+async function takeSeat(path: string): Promise<DirectoryLock | { heldBy: string; forGood: boolean }> {
   const environment = join(path, 'lock')
   prepareEnvironment(environment)
   const table = open({ path: environment, noSubdir: false, overlappingSync: false })
   const seat = sit(() => table.useReadTransaction())
   if (seat === undefined) {
     await table.close()
-    return { heldBy: `process ${process.pid} of another container` }
+    return { heldBy: `process ${process.pid} of another container`, forGood: true }
   }
   table.readerCheck()
   const others = readerPids(table.readerList()).filter((pid) => pid !== process.pid)
@@ -56,7 +58,7 @@ async function takeSeat(path: string): Promise<DirectoryLock | { heldBy: string 
   }
   if (others.length > 0) {
     await leave()
-    return { heldBy: `process ${others.join(', ')}` }
+    return { heldBy: `process ${others.join(', ')}`, forGood: false }
   }
   let released: Promise<void> | undefined
   return { release: () => (released ??= leave().then(() => void held.delete(path))) }

@@ -14,7 +14,15 @@ import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { type LmdbTables, META, numberIn, openTables, readChunk, reading, writeCounters } from './lmdb-tables.ts'
 import { decodeQuarantined, encodeQuarantined, type Quarantined } from './quarantine-entry.ts'
 import { endKey, firstKey, keyAfter, nameKey, placeOf, recordKey, uintBytes, uintOf } from './record-key.ts'
-import { type BadRecord, reasonOf, type Storage, StorageError, type StoredRecord, type StoredRoom } from './storage.ts'
+import {
+  type BadRecord,
+  byteSum,
+  reasonOf,
+  type Storage,
+  StorageError,
+  type StoredRecord,
+  type StoredRoom,
+} from './storage.ts'
 import { StorageMetrics } from './storage-metrics.ts'
 
 export type { Quarantined } from './quarantine-entry.ts'
@@ -103,15 +111,17 @@ export class LmdbStorage implements Storage {
     }
   }
 
-  async append(room: string, update: Uint8Array): Promise<number> {
+  async append(room: string, updates: readonly Uint8Array[]): Promise<number> {
     const name = this.#writable(room)
-    const seq = this.#nextSeq++
+    const first = this.#nextSeq
+    this.#nextSeq += updates.length
     const write = () => {
       const id = this.#idOf(room) ?? this.#newId(room, name)
-      void this.#tables.records.put(recordKey(id, { seq, part: 0 }), update)
+      let seq = first
+      for (const update of updates) void this.#tables.records.put(recordKey(id, { seq: seq++, part: 0 }), update)
     }
-    await this.#queue.add({ write, alone: false, bytes: update.byteLength })
-    return seq
+    await this.#queue.add({ write, alone: false, bytes: byteSum(updates) })
+    return first + updates.length - 1
   }
 
   async compact(room: string, through: number, parts: readonly Uint8Array[]): Promise<void> {
@@ -127,7 +137,7 @@ export class LmdbStorage implements Storage {
       }
       for (const bytes of parts) void records.put(recordKey(id, { seq: through, part: ++part }), bytes)
     }
-    await this.#queue.add({ write, alone: true, bytes: parts.reduce((sum, part) => sum + part.byteLength, 0) })
+    await this.#queue.add({ write, alone: true, bytes: byteSum(parts) })
     this.#metrics.compactions.add()
   }
 

@@ -2,7 +2,7 @@
  * Boards in this process's memory: `STORAGE=memory`, and tests. Same contract as the LMDB one; nothing survives `close()`,
  * and unless told otherwise nothing survives a room either (`durable: false`: keepers then store nothing at all).
  */
-import { type BadRecord, type Storage, StorageError, type StoredRecord, type StoredRoom } from './storage.ts'
+import { type BadRecord, byteSum, type Storage, StorageError, type StoredRecord, type StoredRoom } from './storage.ts'
 import { StorageMetrics } from './storage-metrics.ts'
 
 /** What quarantine keeps. */
@@ -32,14 +32,13 @@ export class MemoryStorage implements Storage {
     yield* [...(this.#rooms.get(room) ?? [])]
   }
 
-  async append(room: string, update: Uint8Array): Promise<number> {
+  async append(room: string, updates: readonly Uint8Array[]): Promise<number> {
     this.#open()
-    const record = { seq: ++this.#seq, part: 0, update: update.slice() }
-    const records = this.#rooms.get(room)
-    if (records === undefined) this.#rooms.set(room, [record])
-    else records.push(record)
-    this.#wrote(update.byteLength)
-    return record.seq
+    const records = this.#rooms.get(room) ?? []
+    this.#rooms.set(room, records)
+    for (const update of updates) records.push({ seq: ++this.#seq, part: 0, update: update.slice() })
+    this.#wrote(byteSum(updates))
+    return this.#seq
   }
 
   async compact(room: string, through: number, parts: readonly Uint8Array[]): Promise<void> {
@@ -49,7 +48,7 @@ export class MemoryStorage implements Storage {
     const first = before.reduce((last, { seq, part }) => (seq === through ? Math.max(last, part) : last), 0) + 1
     const snapshot = parts.map((part, i) => ({ seq: through, part: first + i, update: part.slice() }))
     this.#rooms.set(room, [...snapshot, ...tail])
-    this.#wrote(parts.reduce((sum, part) => sum + part.byteLength, 0))
+    this.#wrote(byteSum(parts))
     this.#metrics.compactions.add()
   }
 

@@ -32,7 +32,7 @@ export interface BadRecord {
   readonly reason: string
 }
 
-/** What an append needs of memory and disk is checked by nobody here: callers keep records near 64 KiB. */
+/** How large a record may be is checked by nobody here: callers keep them near 64 KiB where they can. */
 export interface Storage {
   readonly kind: 'memory' | 'lmdb'
   /** Whether a board outlives its room. When false, the keeper stores nothing. */
@@ -42,8 +42,11 @@ export interface Storage {
    * Rejects with a StorageError when the store cannot be read: the join is then refused and nothing is written (ST5).
    */
   load(room: string): AsyncIterable<StoredRecord>
-  /** Resolves with the record's `seq` once it is on disk; rejects with a StorageError when it is not (disk full). */
-  append(room: string, update: Uint8Array): Promise<number>
+  /**
+   * One record per update, all in one transaction. Resolves with the last one's `seq` once they are on disk; rejects with a
+   * StorageError when they are not (disk full). The bytes must not change until then.
+   */
+  append(room: string, updates: readonly Uint8Array[]): Promise<number>
   /**
    * Replaces exactly the records with `seq <= through` by `parts`, in one transaction (ST3). Parts come before every
    * surviving record at the next load. `through` is the seq of an append of this room that has resolved, or 0. The parts'
@@ -68,4 +71,8 @@ export class StorageError extends Error {
 /** The error's words, whatever was thrown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+export function byteSum(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }

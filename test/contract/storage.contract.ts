@@ -34,17 +34,31 @@ export function storageContract(open: () => Promise<Storage>): void {
 
   test('[ST1] records come back as they were appended, in order, under growing seqs', async () => {
     const storage = await open()
-    const seqs = await Promise.all(['1', '2', '3'].map((text) => storage.append('r', bytes(text))))
+    const seqs = await Promise.all(['1', '2', '3'].map((text) => storage.append('r', [bytes(text)])))
     expect(seqs).toEqual([...seqs].sort((a, b) => a - b))
     const records = await recordsOf(storage, 'r')
     expect(texts(records)).toEqual(['1', '2', '3'])
     expect(records.map(({ seq, part }) => [seq, part])).toEqual(seqs.map((seq) => [seq, 0]))
   })
 
+  test('[ST7] updates appended together are a record each, one after the other', async () => {
+    const storage = await open()
+    const before = await storage.append('r', [bytes('1')])
+    const last = await storage.append('r', [bytes('2'), bytes('3'), bytes('4')])
+    const after = await storage.append('r', [bytes('5')])
+    const records = await recordsOf(storage, 'r')
+    expect(texts(records)).toEqual(['1', '2', '3', '4', '5'])
+    const seqs = records.map(({ seq }) => seq)
+    expect(seqs).toEqual([...seqs].sort((a, b) => a - b))
+    expect([seqs[0], seqs[3], seqs[4]]).toEqual([before, last, after])
+    await storage.compact('r', last, [bytes('p')])
+    expect(texts(await recordsOf(storage, 'r'))).toEqual(['p', '5'])
+  })
+
   test('what the caller does to its bytes after an append has no effect', async () => {
     const storage = await open()
     const update = bytes('before')
-    await storage.append('r', update)
+    await storage.append('r', [update])
     update.fill(0)
     expect(texts(await recordsOf(storage, 'r'))).toEqual(['before'])
   })
@@ -52,7 +66,7 @@ export function storageContract(open: () => Promise<Storage>): void {
   test('records of any size come back whole', async () => {
     const storage = await open()
     const sizes = [1, 2, 4_000, 4_096, 65_536, 70_000, 1_500_000]
-    await Promise.all(sizes.map((size, i) => storage.append('r', new Uint8Array(size).fill(i + 1))))
+    await Promise.all(sizes.map((size, i) => storage.append('r', [new Uint8Array(size).fill(i + 1)])))
     const records = await recordsOf(storage, 'r')
     expect(records.map(({ update }) => [update.length, update[0], update.at(-1)])).toEqual(
       sizes.map((size, i) => [size, i + 1, i + 1]),
@@ -61,7 +75,7 @@ export function storageContract(open: () => Promise<Storage>): void {
 
   test('[FR1] rooms keep apart, whatever their names look like', async () => {
     const storage = await open()
-    await Promise.all(ALIKE.flatMap((room, i) => [1, 2].map((n) => storage.append(room, bytes(`${i}.${n}`)))))
+    await Promise.all(ALIKE.flatMap((room, i) => [1, 2].map((n) => storage.append(room, [bytes(`${i}.${n}`)]))))
     for (const [i, room] of ALIKE.entries()) {
       expect(texts(await recordsOf(storage, room)), room).toEqual([`${i}.1`, `${i}.2`])
     }
@@ -75,29 +89,29 @@ export function storageContract(open: () => Promise<Storage>): void {
 
   test('[ST3] compaction replaces exactly what it merged; parts come before the surviving tail', async () => {
     const storage = await open()
-    await storage.append('r', bytes('1'))
-    const through = await storage.append('r', bytes('2'))
-    await storage.append('r', bytes('3'))
-    await storage.append('other', bytes('o'))
+    await storage.append('r', [bytes('1')])
+    const through = await storage.append('r', [bytes('2')])
+    await storage.append('r', [bytes('3')])
+    await storage.append('other', [bytes('o')])
     await storage.compact('r', through, [bytes('p1'), bytes('p2')])
     expect(texts(await recordsOf(storage, 'r'))).toEqual(['p1', 'p2', '3'])
     expect(texts(await recordsOf(storage, 'other'))).toEqual(['o'])
-    const last = await storage.append('r', bytes('4'))
+    const last = await storage.append('r', [bytes('4')])
     await storage.compact('r', last, [bytes('q1')])
     expect(texts(await recordsOf(storage, 'r'))).toEqual(['q1'])
   })
 
   test('[ST3] what is appended while a compaction is under way survives it', async () => {
     const storage = await open()
-    const through = await storage.append('r', bytes('1'))
+    const through = await storage.append('r', [bytes('1')])
     const compacted = storage.compact('r', through, [bytes('p')])
-    await Promise.all([storage.append('r', bytes('2')), compacted, storage.append('r', bytes('3'))])
+    await Promise.all([storage.append('r', [bytes('2')]), compacted, storage.append('r', [bytes('3')])])
     expect(texts(await recordsOf(storage, 'r'))).toEqual(['p', '2', '3'])
   })
 
   test('[ST3] a second compaction through the same seq replaces the first, under new places', async () => {
     const storage = await open()
-    const through = await storage.append('r', bytes('1'))
+    const through = await storage.append('r', [bytes('1')])
     await storage.compact('r', through, [bytes('a'), bytes('b'), bytes('c')])
     const first = await recordsOf(storage, 'r')
     await storage.compact('r', through, [bytes('d'), bytes('e')])
@@ -109,17 +123,17 @@ export function storageContract(open: () => Promise<Storage>): void {
 
   test('[ST3] a board whose every record was merged into nothing is empty', async () => {
     const storage = await open()
-    await storage.compact('r', await storage.append('r', bytes('1')), [])
+    await storage.compact('r', await storage.append('r', [bytes('1')]), [])
     expect(await recordsOf(storage, 'r')).toEqual([])
   })
 
   test('[ST4] quarantine takes the records out and leaves the rest', async () => {
     const storage = await open()
-    const through = await storage.append('r', bytes('1'))
+    const through = await storage.append('r', [bytes('1')])
     await storage.compact('r', through, [bytes('p1'), bytes('p2'), bytes('p3')])
-    await storage.append('r', bytes('2'))
-    const bad = await storage.append('r', bytes('3'))
-    await storage.append('r', bytes('4'))
+    await storage.append('r', [bytes('2')])
+    const bad = await storage.append('r', [bytes('3')])
+    await storage.append('r', [bytes('4')])
     const place = (await recordsOf(storage, 'r'))[1]!
     await storage.quarantine('r', [
       { place: { seq: place.seq, part: place.part }, reason: 'why' },
@@ -131,8 +145,8 @@ export function storageContract(open: () => Promise<Storage>): void {
 
   test('a board is gone after its deletion, and begins anew', async () => {
     const storage = await open()
-    await storage.append('r', bytes('1'))
-    await Promise.all([storage.append('r', bytes('2')), storage.delete('r'), storage.append('r', bytes('3'))])
+    await storage.append('r', [bytes('1')])
+    await Promise.all([storage.append('r', [bytes('2')]), storage.delete('r'), storage.append('r', [bytes('3')])])
     expect(texts(await recordsOf(storage, 'r'))).toEqual(['3'])
     await storage.delete('r')
     expect(await roomsOf(storage)).toEqual([])
@@ -140,10 +154,10 @@ export function storageContract(open: () => Promise<Storage>): void {
 
   test('rooms tells records, tail and bytes', async () => {
     const storage = await open()
-    const through = await storage.append('b', bytes('1'))
+    const through = await storage.append('b', [bytes('1')])
     await storage.compact('b', through, [bytes('p1'), bytes('p2')])
-    await storage.append('b', bytes('tail'))
-    await storage.append('a', bytes('1'))
+    await storage.append('b', [bytes('tail')])
+    await storage.append('a', [bytes('1')])
     expect(await roomsOf(storage)).toEqual([
       { room: 'a', records: 1, tail: 1, bytes: 1 },
       { room: 'b', records: 3, tail: 1, bytes: 8 },
@@ -152,22 +166,22 @@ export function storageContract(open: () => Promise<Storage>): void {
 
   test('a load may be left before its end', async () => {
     const storage = await open()
-    for (const text of ['1', '2', '3']) await storage.append('r', bytes(text))
+    for (const text of ['1', '2', '3']) await storage.append('r', [bytes(text)])
     for await (const record of storage.load('r')) {
       expect(texts([record])).toEqual(['1'])
       break
     }
-    await storage.append('r', bytes('4'))
+    await storage.append('r', [bytes('4')])
     expect(texts(await recordsOf(storage, 'r'))).toEqual(['1', '2', '3', '4'])
   })
 
   test('after close everything is refused with a StorageError, and closing again is harmless', async () => {
     const storage = await open()
-    const late = storage.append('r', bytes('in time'))
+    const late = storage.append('r', [bytes('in time')])
     await storage.close()
     await expect(late).resolves.toBeGreaterThan(0)
     await storage.close()
-    await expect(storage.append('r', bytes('1'))).rejects.toThrow(StorageError)
+    await expect(storage.append('r', [bytes('1')])).rejects.toThrow(StorageError)
     await expect(storage.compact('r', 1, [])).rejects.toThrow(StorageError)
     await expect(storage.quarantine('r', [])).rejects.toThrow(StorageError)
     await expect(storage.delete('r')).rejects.toThrow(StorageError)

@@ -71,7 +71,8 @@ test('[IN5] 100 000 mutated updates: the check never throws, and what it accepts
     for (const slice of sliceUpdate(bytes, 64)) expect(checkUpdate(slice).ok, hex()).toBe(true)
     const doc = new Y.Doc()
     if (random.chance(0.5)) Y.applyUpdate(doc, board)
-    const before = performance.now()
+    // The process's own time: a busy machine must not fail this.
+    const before = process.cpuUsage()
     try {
       Y.applyUpdate(doc, bytes)
       tally.applied++
@@ -84,7 +85,8 @@ test('[IN5] 100 000 mutated updates: the check never throws, and what it accepts
       thrown[text] = (thrown[text] ?? 0) + 1
       if (process.env.FUZZ_SHOW !== undefined) console.log(hex(), (error as Error).stack)
     }
-    const took = performance.now() - before
+    const spent = process.cpuUsage(before)
+    const took = (spent.user + spent.system) / 1000
     tally.slowest = Math.max(tally.slowest, took)
     expect(took, hex()).toBeLessThan(500)
   }

@@ -10,6 +10,7 @@ import * as Y from 'yjs'
 import { singleNode } from '../../src/cluster/single-node.ts'
 import { Oversized } from '../../src/inbound/oversized.ts'
 import { AddressBudgets } from '../../src/inbound/rate-limiter.ts'
+import { SecondChances } from '../../src/inbound/second-chances.ts'
 import { Session } from '../../src/inbound/session.ts'
 import { Metrics } from '../../src/observe/metrics.ts'
 import { DrainScheduler } from '../../src/outbound/drain-scheduler.ts'
@@ -40,6 +41,7 @@ export class World {
   readonly #log = pino({ level: process.env.TEST_LOG ?? 'silent' })
   readonly #budgets: AddressBudgets
   readonly #oversized = new Oversized(this.clock)
+  readonly #chances = new SecondChances({ evictions: 3, windowMs: 600_000, intervalMs: 250 }, this.clock)
 
   constructor(options: WorldOptions = {}) {
     this.outboxSettings = {
@@ -62,7 +64,14 @@ export class World {
       this.clock.now,
     )
     this.registry = new RoomRegistry({
-      settings: { flushIntervalMs: 8, presenceIntervalMs: 33, idleMs: 10_000, maxRooms: 1000, maxIdsPerConnection: 8 },
+      settings: {
+        flushIntervalMs: 8,
+        presenceIntervalMs: 33,
+        idleMs: 10_000,
+        maxRooms: 1000,
+        maxDocBytes: 1 << 24,
+        maxIdsPerConnection: 8,
+      },
       clock: this.clock,
       metrics: this.metrics,
       storageMetrics: new StorageMetrics(),
@@ -104,6 +113,7 @@ export class World {
         scheduler: this.scheduler,
         budgets: this.#budgets,
         oversized: this.#oversized,
+        chances: this.#chances,
         holds: () => true,
       },
     )

@@ -3,40 +3,10 @@
  * subdocuments, undo, moves, concurrent authors, collected garbage or not. The same seed gives the same bytes.
  */
 import * as Y from 'yjs'
+import { Random } from './random.ts'
+import { listValue, randomBytes, randomText, randomValue } from './random-values.ts'
 
-export class Random {
-  private state: number
-
-  constructor(seed: number) {
-    this.state = seed >>> 0
-  }
-
-  /** In [0, 1): mulberry32. */
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0
-    let t = this.state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-
-  /** In [0, below). */
-  int(below: number): number {
-    return Math.floor(this.next() * below)
-  }
-
-  pick<T>(from: readonly T[]): T {
-    return from[this.int(from.length)]!
-  }
-
-  chance(probability: number): boolean {
-    return this.next() < probability
-  }
-
-  bytes(length: number): Uint8Array {
-    return Uint8Array.from({ length }, () => this.int(256))
-  }
-}
+export { Random }
 
 /** `FUZZ_SEED` when set, else one that changes with every run: print it with every failure. */
 export function fuzzSeed(): number {
@@ -209,7 +179,7 @@ function editArray(random: Random, list: Y.Array<unknown>): void {
       list.insert(at, [randomType(random)])
       break
     case 2:
-      list.insert(at, [random.bytes(random.int(20)), random.bytes(0)])
+      list.insert(at, [randomBytes(random, random.int(20)), randomBytes(random, 0)])
       break
     default:
       list.insert(
@@ -229,7 +199,7 @@ function editMap(random: Random, map: Y.Map<unknown>): void {
       map.set(key, randomType(random))
       break
     case 2:
-      map.set(key, random.bytes(random.int(40)))
+      map.set(key, randomBytes(random, random.int(40)))
       break
     case 3:
       map.set(key, randomSubdocument(random))
@@ -295,50 +265,4 @@ function randomSubdocument(random: Random): Y.Doc {
     () => new Y.Doc({ guid, gc: false, meta: { title: 'inner', tags: [1, 2] } }),
     () => new Y.Doc({ guid, autoLoad: true }),
   ])()
-}
-
-function randomText(random: Random): string {
-  const alphabet = ['a', 'b', ' ', '\n', 'é', '漢', '😀', '\u0000', '\ufeff', '"', 'word ', 'x'.repeat(200)]
-  // Half an emoji, too: Yjs writes it as a replacement character.
-  const text = Array.from({ length: 1 + random.int(6) }, () => random.pick(alphabet)).join('')
-  return random.chance(0.05) ? `${text}\ud83d` : text
-}
-
-/** Yjs takes neither of the two as an element, only deeper inside. */
-function listValue(random: Random): unknown {
-  const value = randomValue(random, 3)
-  return value === undefined || typeof value === 'bigint' ? [value] : value
-}
-
-function randomValue(random: Random, depth: number): unknown {
-  switch (random.int(depth > 0 ? 13 : 10)) {
-    case 0:
-      return null
-    case 1:
-      return undefined
-    case 2:
-      return random.chance(0.5)
-    case 3:
-      return random.int(200) - 100
-    case 4:
-      return random.pick([2 ** 31, -(2 ** 31), 2 ** 40, -0, 0, Number.MAX_SAFE_INTEGER])
-    case 5:
-      return random.next()
-    case 6:
-      return random.pick([0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e300])
-    case 7:
-      return BigInt(random.int(2 ** 31)) * -(2n ** 20n)
-    case 8:
-      return randomText(random)
-    case 9:
-      return random.pick(['', 'solid', '#ff0000'])
-    case 10:
-      return Array.from({ length: random.int(5) }, () => randomValue(random, depth - 1))
-    case 11:
-      return random.bytes(random.int(10))
-    default:
-      return Object.fromEntries(
-        Array.from({ length: random.int(5) }, () => [randomText(random).slice(0, 4), randomValue(random, depth - 1)]),
-      )
-  }
 }

@@ -184,7 +184,9 @@ export class RawClient {
       return
     }
     if (opcode === 0x8) {
-      this.closeFrame = { code: payload.readUInt16BE(0), reason: payload.subarray(2).toString() }
+      // An empty one is read as 1005, "no status".
+      const code = payload.length >= 2 ? payload.readUInt16BE(0) : 1005
+      this.closeFrame = { code, reason: payload.subarray(2).toString() }
       return
     }
     if (this.closeFrame !== null) this.framesAfterClose++

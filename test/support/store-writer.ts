@@ -20,13 +20,13 @@ async function fill(room: string): Promise<void> {
   for await (const { update } of storage.load(room))
     numbers.push(...(JSON.parse(Buffer.from(update).toString()) as number[]))
   for (let n = (numbers.at(-1) ?? 0) + 1; ; n++) {
-    const seq = await storage.append(room, Buffer.from(JSON.stringify([n])))
+    const seq = await storage.append(room, [Buffer.from(JSON.stringify([n]))])
     numbers.push(n)
     say(`${room} ${n}`)
     if (Math.random() > 0.1) continue
     const compacted = storage.compact(room, seq, inParts(numbers))
     numbers.push(++n)
-    await Promise.all([compacted, storage.append(room, Buffer.from(JSON.stringify([n])))])
+    await Promise.all([compacted, storage.append(room, [Buffer.from(JSON.stringify([n]))])])
     say(`${room} ${n}`)
   }
 }

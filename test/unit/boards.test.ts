@@ -3,13 +3,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import * as Y from 'yjs'
 import { systemClock } from '../../src/observe/clock.ts'
 import { LmdbStorage } from '../../src/storage/lmdb-storage.ts'
 import { recordsOf } from '../contract/storage.contract.ts'
 
 const BOARDS = fileURLToPath(new URL('../../src/boards.ts', import.meta.url))
+vi.setConfig({ testTimeout: 60_000 })
 const undo: (() => Promise<void> | void)[] = []
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
@@ -47,7 +48,7 @@ function boards(dataDirectory: string, ...args: string[]): Promise<Outcome> {
 function drawing(storage: LmdbStorage, room: string): { doc: Y.Doc; stored: () => Promise<unknown> } {
   const doc = new Y.Doc()
   const appends: Promise<number>[] = []
-  doc.on('update', (update: Uint8Array) => appends.push(storage.append(room, update)))
+  doc.on('update', (update: Uint8Array) => appends.push(storage.append(room, [update])))
   return { doc, stored: () => Promise.all(appends) }
 }
 
@@ -78,7 +79,7 @@ test('list, export and verify work beside the process that has the directory; wh
   const { doc, stored } = drawing(storage, 'a/b')
   for (let i = 0; i < 20; i++) doc.getMap('m').set(`k${i}`, i)
   await stored()
-  await storage.append('with\nline', Y.encodeStateAsUpdate(new Y.Doc()))
+  await storage.append('with\nline', [Y.encodeStateAsUpdate(new Y.Doc())])
   const [list, exported, verified, deleted, compacted] = await Promise.all([
     boards(at, 'list'),
     boards(at, 'export', 'a/b'),
@@ -151,7 +152,7 @@ test('[ST4] verify names bad records and gaps, and compact leaves such boards al
   const gap = drawing(storage, 'gap')
   for (let i = 0; i < 10; i++) for (const { doc } of [good, gap]) doc.getMap('m').set('k', i)
   await Promise.all([good.stored(), gap.stored()])
-  const seq = await storage.append('bad', new Uint8Array(40).fill(255))
+  const seq = await storage.append('bad', [new Uint8Array(40).fill(255)])
   const third = (await recordsOf(storage, 'gap'))[2]!
   await storage.quarantine('gap', [{ place: third, reason: 'a test' }])
   await storage.close()

@@ -16,7 +16,8 @@ import type { Viewport } from './viewport.ts'
 const GRID_STEP = 24
 const ZOOM_SETTLES_MS = 140
 
-export type LivePainter = (ctx: CanvasRenderingContext2D, view: Viewport, theme: Theme) => void
+/** Answers whether it painted anything: a layer that stays blank is not touched at all. */
+export type LivePainter = (ctx: CanvasRenderingContext2D, view: Viewport, theme: Theme) => boolean
 
 export class Renderer {
   readonly #grid: CanvasRenderingContext2D
@@ -30,6 +31,9 @@ export class Renderer {
   #scheduled = false
   #dirty = { grid: true, still: true, live: true }
   #shown: Rect | null = null
+  #liveIsBlank = true
+  readonly #sheet = document.createElement('canvas')
+  #sheetKey = ''
   #lastZoom = 1
   #zoomedAt = Number.NEGATIVE_INFINITY
 
@@ -150,24 +154,38 @@ export class Renderer {
     if (!this.gridShown.value) return
     let step = GRID_STEP * this.view.zoom * this.#scale
     while (step < 14 * this.#scale) step *= 4
+    const sheet = this.#dots(step, width, height)
+    const offset = (at: number) => Math.round(-(((at * this.view.zoom * this.#scale) % step) + step) % step)
+    ctx.drawImage(sheet, offset(this.view.x), offset(this.view.y))
+  }
+
+  /** One step more dots than the window needs, painted once per zoom; panning only shifts them. */
+  #dots(step: number, width: number, height: number): HTMLCanvasElement {
+    const key = `${step} ${width} ${height} ${this.theme.value}`
+    if (key === this.#sheetKey) return this.#sheet
+    this.#sheetKey = key
+    this.#sheet.width = width + Math.ceil(step)
+    this.#sheet.height = height + Math.ceil(step)
+    const ctx = this.#sheet.getContext('2d')!
     ctx.fillStyle = SURFACE[this.theme.value].dot
     const size = Math.max(1, Math.round(1.5 * this.#scale))
-    const offset = (at: number) => -(((at * this.view.zoom * this.#scale) % step) + step) % step
     ctx.beginPath()
-    for (let y = offset(this.view.y); y < height; y += step) {
-      for (let x = offset(this.view.x); x < width; x += step) ctx.rect(Math.round(x), Math.round(y), size, size)
+    for (let y = 0; y < this.#sheet.height; y += step) {
+      for (let x = 0; x < this.#sheet.width; x += step) ctx.rect(Math.round(x), Math.round(y), size, size)
     }
     ctx.fill()
+    return this.#sheet
   }
 
   #paintLive(): void {
     const ctx = this.#live
     ctx.setTransform(1, 0, 0, 1, 0, 0)
-    ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height)
+    if (!this.#liveIsBlank) ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height)
+    this.#liveIsBlank = true
     const factor = this.view.zoom * this.#scale
     for (const painter of this.#painters) {
       ctx.setTransform(factor, 0, 0, factor, -this.view.x * factor, -this.view.y * factor)
-      painter(ctx, this.view, this.theme.value)
+      if (painter(ctx, this.view, this.theme.value)) this.#liveIsBlank = false
     }
   }
 }

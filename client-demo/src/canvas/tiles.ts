@@ -10,8 +10,10 @@ import type { Theme } from './palette.ts'
 import type { Viewport } from './viewport.ts'
 
 const TILE = 384
-const NEW_TILES_PER_FRAME = 3
-const REPAINT_MS_PER_FRAME = 10
+/** Painting a tile full of strokes costs software rendering some 20 ms, most of it after the script is done. */
+const NEW_TILES_PER_FRAME_STILL = 3
+const NEW_TILES_PER_FRAME_MOVING = 1
+const REPAINT_MS_PER_FRAME = 8
 
 interface Tile {
   readonly canvas: HTMLCanvasElement
@@ -27,6 +29,7 @@ export class Tiles {
   #zoom = 0
   #scale = 1
   #frame = 0
+  #lastView = ''
   /** What was last shown, stretched under tiles that are not painted yet. */
   readonly #backdrop = document.createElement('canvas')
   #backdropRect: Rect | null = null
@@ -79,7 +82,7 @@ export class Tiles {
     ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height)
     const pending = settling ? true : this.#paintSome(view, theme)
     const missing: Rect[] = []
-    for (const { i, j } of this.#visible(view)) {
+    for (const { i, j } of this.#around(view, 0)) {
       const tile = this.#tiles.get(`${i},${j}`)
       const [x, y] = this.#corner(view, i, j)
       if (tile && !tile.fresh) ctx.drawImage(tile.canvas, x, y)
@@ -97,10 +100,11 @@ export class Tiles {
     ]
   }
 
-  *#visible(view: Viewport): Generator<{ i: number; j: number }> {
+  /** The tiles of the view, or with `ring` 1 those just outside it as well. */
+  *#around(view: Viewport, ring: 0 | 1): Generator<{ i: number; j: number }> {
     const [left, top] = [view.x * view.zoom, view.y * view.zoom]
-    for (let j = Math.floor(top / TILE); j * TILE < top + view.height; j++) {
-      for (let i = Math.floor(left / TILE); i * TILE < left + view.width; i++) yield { i, j }
+    for (let j = Math.floor(top / TILE) - ring; (j - ring) * TILE < top + view.height; j++) {
+      for (let i = Math.floor(left / TILE) - ring; (i - ring) * TILE < left + view.width; i++) yield { i, j }
     }
   }
 
@@ -123,29 +127,46 @@ export class Tiles {
 
   #paintSome(view: Viewport, theme: Theme): boolean {
     const start = performance.now()
+    const place = `${view.x} ${view.y}`
+    const moving = place !== this.#lastView
+    this.#lastView = place
     let created = 0
     let pending = false
-    let seen = 0
-    for (const { i, j } of this.#visible(view)) {
-      seen++
-      const key = `${i},${j}`
-      let tile = this.#tiles.get(key)
-      if (!tile) {
-        tile = this.#newTile(i, j)
-        this.#tiles.set(key, tile)
-      }
-      tile.lastUsed = this.#frame
+    let visible = 0
+    for (const { i, j } of this.#around(view, 0)) {
+      visible++
+      const tile = this.#tileAt(i, j)
       if (!tile.dirty) continue
       const late = performance.now() - start > REPAINT_MS_PER_FRAME
-      if (late || (tile.fresh && created >= NEW_TILES_PER_FRAME)) {
+      const limit = moving ? NEW_TILES_PER_FRAME_MOVING : NEW_TILES_PER_FRAME_STILL
+      if (late || (tile.fresh && created >= limit)) {
         pending = true
         continue
       }
       if (tile.fresh) created++
       this.#paint(tile, theme)
     }
-    this.#evict(seen)
-    return pending
+    this.#evict(visible)
+    return pending || moving || (created === 0 && this.#paintAhead(view, theme)) || created > 0
+  }
+
+  /** While nothing else is to be done: one tile just outside the view, so that the next pan finds it painted. */
+  #paintAhead(view: Viewport, theme: Theme): boolean {
+    for (const { i, j } of this.#around(view, 1)) {
+      const tile = this.#tileAt(i, j)
+      if (!tile.fresh) continue
+      this.#paint(tile, theme)
+      return true
+    }
+    return false
+  }
+
+  #tileAt(i: number, j: number): Tile {
+    const key = `${i},${j}`
+    let tile = this.#tiles.get(key)
+    if (!tile) this.#tiles.set(key, (tile = this.#newTile(i, j)))
+    tile.lastUsed = this.#frame
+    return tile
   }
 
   #newTile(i: number, j: number): Tile {
@@ -194,7 +215,7 @@ export class Tiles {
   }
 
   #evict(visible: number): void {
-    const keep = visible * 2 + 6
+    const keep = visible * 3 + 12
     if (this.#tiles.size <= keep) return
     const oldest = [...this.#tiles].sort(([, a], [, b]) => a.lastUsed - b.lastUsed)
     for (const [key] of oldest.slice(0, this.#tiles.size - keep)) this.#tiles.delete(key)

@@ -37,7 +37,7 @@ export class Crosshair {
     stage.addEventListener('pointermove', () => this.#hide())
     stage.addEventListener('blur', () => this.#hide())
     renderer.addLive((ctx, { zoom }, theme) => {
-      if (!this.#at) return
+      if (!this.#at) return false
       const { x, y } = this.#at
       const r = 12 / zoom
       ctx.strokeStyle = SURFACE[theme].accent
@@ -49,6 +49,7 @@ export class Crosshair {
       ctx.lineTo(x, y + r)
       ctx.arc(x, y, r / 2, 0, 2 * Math.PI)
       ctx.stroke()
+      return true
     })
   }
 

@@ -39,7 +39,9 @@ export function showPreviews(board: Board, presence: Presence, renderer: Rendere
   })
   const paint: LivePainter = (ctx, view, theme) => {
     let budget = MAX_MOVED_SHAPES
+    let painted = false
     for (const person of presence.others.values()) {
+      painted ||= person.preview !== null || person.selection.length > 0 || person.selectionRect !== null
       const how = person.preview?.is === 'transform' ? person.preview.how : null
       if (person.preview?.is === 'shape') paintPreview(ctx, person.preview, theme)
       for (const id of person.selection) {
@@ -54,6 +56,7 @@ export function showPreviews(board: Board, presence: Presence, renderer: Rendere
         paintOutline(ctx, [x, y, w, h, 0], person.color, view.zoom)
       }
     }
+    return painted
   }
   renderer.addLive(paint)
 }

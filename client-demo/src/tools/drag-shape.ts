@@ -72,6 +72,7 @@ export function dragShapeTool(
     cancel: end,
     paint(ctx, _view, theme) {
       if (preview) paintPreview(ctx, preview, theme)
+      return preview !== null
     },
   }
 }

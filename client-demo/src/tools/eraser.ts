@@ -50,12 +50,14 @@ export function eraserTool({ board, history, renderer, selection, view }: Bench)
     },
     cancel: end,
     paint(ctx, _view, theme) {
+      if (!touched || touched.size === 0) return false
       ctx.globalAlpha = 0.25
-      for (const id of touched ?? []) {
+      for (const id of touched) {
         const shape = board.shapes.get(id)
         if (shape) paintShape(ctx, shape, theme, boxOf(shape))
       }
       ctx.globalAlpha = 1
+      return true
     },
   }
 }

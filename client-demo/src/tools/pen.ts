@@ -81,10 +81,11 @@ export function penTool({ board, history, renderer, look, view }: Bench): Tool {
       if (id) board.remove([id])
     },
     paint(ctx, _view, theme) {
-      if (!stroke) return
+      if (!stroke) return false
       ctx.translate(stroke.x, stroke.y)
       ctx.fillStyle = tones(stroke.color, theme).stroke
       ctx.fill(new Path2D(outlineData(stroke.points, stroke.width, false)))
+      return true
     },
   }
 }

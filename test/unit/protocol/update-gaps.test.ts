@@ -12,7 +12,7 @@ describe('gaps', () => {
   test('[IN4] a gap is seen before the update is applied: no gap, nothing parked, and the other way round', () => {
     const seed = fuzzSeed()
     const tally = { gaps: 0, whole: 0 }
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 25; round++) {
       const world = randomWorld(seed + round, { authors: 4, steps: 60 })
       const random = new Random(seed + round)
       const server = new Y.Doc()
@@ -35,8 +35,8 @@ describe('gaps', () => {
       // Its author's full state always fills it.
       expect(findGap(Y.encodeStateAsUpdate(world.merged()), knownBy(server))).toBeNull()
     }
-    expect(tally.gaps).toBeGreaterThan(50)
-    expect(tally.whole).toBeGreaterThan(50)
+    expect(tally.gaps).toBeGreaterThan(20)
+    expect(tally.whole).toBeGreaterThan(20)
   })
 
   test('[IN4] says whose struct is missing, and from where on', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { checkUpdate, type UpdateSummary } from '../../../src/protocol/update-check.ts'
+import { checkUpdate, findGap, type UpdateSummary } from '../../../src/protocol/update-check.ts'
 import { sliceUpdate } from '../../../src/protocol/update-slices.ts'
 import { contentOf, fuzzSeed, Random, randomUpdates, randomWorld } from '../../support/random-docs.ts'
 
@@ -68,7 +68,7 @@ function interleaved(authors: number, structs: number): Y.Doc {
 describe('slices of an update', () => {
   test('[IN5] [FC8] random worlds arrive whole and park nothing after any slice', () => {
     const seed = fuzzSeed()
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 25; round++) {
       const hint = `FUZZ_SEED=${seed + round}`
       const world = randomWorld(seed + round, { authors: 1 + (round % 6), steps: 60, gc: round % 2 === 0 })
       const whole = Y.encodeStateAsUpdate(world.merged())
@@ -82,7 +82,7 @@ describe('slices of an update', () => {
 
   test('[IN5] every slice is a valid update of bounded size, authors descending, none twice, deletes last', () => {
     const seed = fuzzSeed()
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 25; round++) {
       for (const bytes of randomUpdates(seed + round)) {
         const whole = summaryOf(bytes)
         const limit = 150
@@ -108,25 +108,30 @@ describe('slices of an update', () => {
     }
   })
 
-  test('[IN5] a diff with gaps leaves a document as the uncut diff would', () => {
+  test('[IN5] a diff with gaps, for a document that has what they leave out, parks nothing either', () => {
     const seed = fuzzSeed()
-    for (let round = 0; round < 40; round++) {
+    let skips = 0
+    for (let round = 0; round < 30; round++) {
       const hint = `FUZZ_SEED=${seed + round}`
       const world = randomWorld(seed + round, { authors: 4, steps: 60 })
       const random = new Random(seed + round)
-      if (world.updates.length < 2) continue
-      // The receiver has what the gaps leave out.
-      const [sent, had]: [Uint8Array[], Uint8Array[]] = [[], []]
-      for (const bytes of world.updates) (random.chance(0.5) ? sent : had).push(bytes)
+      const receiver = new Y.Doc({ gc: false })
+      const sent: Uint8Array[] = []
+      for (const bytes of world.updates) {
+        const vector = Y.decodeStateVector(Y.encodeStateVector(receiver))
+        // Whatever would be parked there goes the other way: Yjs does not always come back to what it has parked.
+        if (random.chance(0.2) || findGap(bytes, (client) => vector.get(client) ?? 0) !== null) sent.push(bytes)
+        else apply(receiver, bytes)
+      }
       if (sent.length === 0) continue
-      const withGaps = Y.mergeUpdates(sent)
-      const [cut, uncut] = [new Y.Doc({ gc: false }), new Y.Doc({ gc: false })]
-      for (const bytes of had) for (const doc of [cut, uncut]) apply(doc, bytes)
-      apply(uncut, withGaps)
-      for (const slice of sliceUpdate(withGaps, 60)) apply(cut, slice)
-      expectSame(cut, uncut, hint)
-      expect(cut.store.pendingStructs, hint).toBeNull()
+      const withGaps = Y.mergeUpdates(sent.concat(world.updates.filter(() => random.chance(0.3))))
+      skips += summaryOf(withGaps).skips
+      applyAll(sliceUpdate(withGaps, 60), hint, receiver)
+      const direct = new Y.Doc({ gc: false })
+      apply(direct, Y.mergeUpdates(world.updates))
+      expectSame(receiver, direct, hint)
     }
+    expect(skips).toBeGreaterThan(5)
   })
 
   test('[FC8] 20 000 structs of four interleaved authors, in 4 KiB slices', { timeout: 60_000 }, () => {

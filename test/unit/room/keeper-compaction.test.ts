@@ -153,7 +153,7 @@ test('[ST4] a bad record goes to quarantine, is counted and named; the rest is s
   edit(first.doc, 0, 3)
   await first.keeper.saved()
   const garbage = Uint8Array.from({ length: 40 }, (_, i) => (i * 97 + 255) % 256)
-  const seq = await w.storage.append('r', garbage)
+  const seq = await w.storage.append('r', [garbage])
   edit(first.doc, 3, 6)
   await first.keeper.saved()
   const { doc } = await loaded(w)
@@ -193,7 +193,7 @@ test('[ST4] records that build on a lost one stay in the log until a client has 
 test('[ST4] when quarantine fails the board is served and its log left as it is', async () => {
   const w = world()
   const first = await withTail(w)
-  await w.storage.append('r', new Uint8Array([255, 255, 255, 255]))
+  await w.storage.append('r', [new Uint8Array([255, 255, 255, 255])])
   w.storage.fails = { quarantine: 'the disk is full' }
   const { doc, keeper } = await loaded(w)
   expect(sameState(doc, first.doc)).toBe(true)

@@ -1,7 +1,7 @@
 /** A document, its keeper, a store that fails and waits when told to, and a clock held still. */
 import * as Y from 'yjs'
 import { DeleteRanges, DiffCursor, DiffSource } from '../../../src/outbound/diff-cursor.ts'
-import { checkUpdate } from '../../../src/protocol/update-check.ts'
+import { applyStored } from '../../../src/room/apply-stored.ts'
 import { Keeper } from '../../../src/room/keeper.ts'
 import { Slices } from '../../../src/room/slices.ts'
 import { MemoryStorage } from '../../../src/storage/memory-storage.ts'
@@ -31,13 +31,13 @@ export class UnreliableStorage extends MemoryStorage {
     this.#check('load')
     yield* super.load(room)
   }
-  override async append(room: string, update: Uint8Array): Promise<number> {
+  override async append(room: string, updates: readonly Uint8Array[]): Promise<number> {
     this.appends++
     this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight)
     try {
       if (this.held) await new Promise<void>((resolve) => this.#release.push(resolve))
       this.#check('append')
-      return await super.append(room, update)
+      return await super.append(room, updates)
     } finally {
       this.inFlight--
     }
@@ -96,8 +96,7 @@ export function world(options: { durable?: boolean } = {}): World {
     const doc = new Y.Doc()
     const host = {
       apply(update: Uint8Array) {
-        if (!checkUpdate(update).ok) throw new Error('not an update')
-        Y.applyUpdate(doc, update, STORED)
+        applyStored(doc, update, STORED)
       },
       *parts() {
         const cursor = new DiffCursor(new DiffSource(doc), new Map(), DeleteRanges.full())

@@ -52,7 +52,7 @@ test('[ST6] on a full disk appends are refused with that reason, and succeed aga
   let stored = 0
   for (let refused = 0; refused < 5; ) {
     try {
-      await storage.append('r', record)
+      await storage.append('r', [record])
       stored++
     } catch (error) {
       refused++
@@ -68,13 +68,13 @@ test('[ST6] on a full disk appends are refused with that reason, and succeed aga
       Array.from({ length: 30 }, () => record),
     ),
   ).rejects.toThrow('the disk is full')
-  const atOnce = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => storage.append(`room ${i}`, record)))
+  const atOnce = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => storage.append(`room ${i}`, [record])))
   expect(atOnce.every(({ status }) => status === 'rejected')).toBe(true)
   expect((await recordsOf(storage, 'r')).length).toBe(stored)
   expect(metrics.roomsStored).toBe(1)
   free()
-  await storage.append('r', record)
-  await storage.append('another', record)
+  await storage.append('r', [record])
+  await storage.append('another', [record])
   expect((await recordsOf(storage, 'r')).length).toBe(stored + 1)
   expect(metrics.roomsStored).toBe(2)
   await storage.close()
@@ -88,7 +88,7 @@ test('[ST6] on a full disk appends are refused with that reason, and succeed aga
 test('[ST2] a store on a full disk opens and is served', async (context) => {
   const disk = tinyDisk(context)
   const first = await LmdbStorage.open({ directory: disk, clock: systemClock })
-  await first.append('r', new Uint8Array(1_000))
+  await first.append('r', [new Uint8Array(1_000)])
   await first.close()
   fill(disk, 0)
   const again = await LmdbStorage.open({ directory: disk, clock: systemClock })
@@ -105,7 +105,7 @@ for (const bytes of [0, 4_096, 8_192, 16_384, 24_576, 40_960, 65_536, 2_000_000]
     else await (await made).close()
     free()
     const storage = await LmdbStorage.open({ directory: disk, clock: systemClock })
-    await storage.append('r', new Uint8Array(10))
+    await storage.append('r', [new Uint8Array(10)])
     await storage.close()
   })
 }

@@ -38,13 +38,13 @@ describe('LMDB storage', () => {
   test('[ST1] everything is there after closing and opening again, and seqs go on', async () => {
     const at = directory()
     const first = await open({ directory: at })
-    const seqs = await Promise.all(ALIKE.map((room, i) => first.append(room, bytes(`${i}`))))
+    const seqs = await Promise.all(ALIKE.map((room, i) => first.append(room, [bytes(`${i}`)])))
     await first.close()
     const second = await open({ directory: at })
     for (const [i, room] of ALIKE.entries()) expect(texts(await recordsOf(second, room)), room).toEqual([`${i}`])
     const metrics = new StorageMetrics()
-    expect(await second.append('new', bytes('n'))).toBeGreaterThan(Math.max(...seqs))
-    await second.append(ALIKE[0]!, bytes('more'))
+    expect(await second.append('new', [bytes('n')])).toBeGreaterThan(Math.max(...seqs))
+    await second.append(ALIKE[0]!, [bytes('more')])
     expect(texts(await recordsOf(second, ALIKE[0]!))).toEqual(['0', 'more'])
     await second.close()
     await open({ directory: at, metrics })
@@ -54,7 +54,7 @@ describe('LMDB storage', () => {
   test('a name that could not come back unchanged is refused, not lost', async () => {
     const storage = await open()
     for (const room of ['', 'x'.repeat(513), '🙂'.repeat(129), 'a\ud800']) {
-      await expect(storage.append(room, bytes('1'))).rejects.toThrow(StorageError)
+      await expect(storage.append(room, [bytes('1')])).rejects.toThrow(StorageError)
       await expect(recordsOf(storage, room)).rejects.toThrow(StorageError)
     }
     expect(await roomsOf(storage)).toEqual([])
@@ -64,8 +64,8 @@ describe('LMDB storage', () => {
     const at = directory()
     const metrics = new StorageMetrics()
     const storage = await open({ directory: at, metrics })
-    await storage.append('r', bytes('good'))
-    const seq = await storage.append('r', bytes('bad'))
+    await storage.append('r', [bytes('good')])
+    const seq = await storage.append('r', [bytes('bad')])
     await storage.quarantine('r', [{ place: { seq, part: 0 }, reason: 'why' }])
     expect(metrics.quarantined.value).toBe(1)
     await storage.delete('r')
@@ -79,9 +79,9 @@ describe('LMDB storage', () => {
   test('[ST7] appends of many rooms share a transaction; the next one waits its interval', async () => {
     const metrics = new StorageMetrics()
     const storage = await open({ commitIntervalMs: 20, metrics })
-    await storage.append('first', bytes('1'))
+    await storage.append('first', [bytes('1')])
     const begun = performance.now()
-    await Promise.all(Array.from({ length: 50 }, (_, i) => storage.append(`room ${i}`, bytes('1'))))
+    await Promise.all(Array.from({ length: 50 }, (_, i) => storage.append(`room ${i}`, [bytes('1')])))
     expect(metrics.commits.value).toBe(2)
     expect(performance.now() - begun).toBeGreaterThan(10)
     expect(metrics.commitSeconds.count).toBe(2)
@@ -92,7 +92,7 @@ describe('LMDB storage', () => {
   test('[ST9] a large board is read in chunks, the loop free between them', async () => {
     const storage = await open()
     const parts = Array.from({ length: 64 }, (_, i) => new Uint8Array(65_536).fill(i))
-    await storage.compact('big', await storage.append('big', bytes('1')), parts)
+    await storage.compact('big', await storage.append('big', [bytes('1')]), parts)
     let turns = 0
     let counting = true
     const count = () => {
@@ -108,20 +108,20 @@ describe('LMDB storage', () => {
 
   test('bytes that were read stay as they are while the store goes on being written', async () => {
     const storage = await open()
-    await storage.append('r', new Uint8Array(300_000).fill(7))
+    await storage.append('r', [new Uint8Array(300_000).fill(7)])
     const [record] = await recordsOf(storage, 'r')
     await storage.delete('r')
-    for (let i = 0; i < 20; i++) await storage.append(`s${i}`, new Uint8Array(300_000).fill(1))
+    for (let i = 0; i < 20; i++) await storage.append(`s${i}`, [new Uint8Array(300_000).fill(1)])
     expect(record!.update.every((byte) => byte === 7)).toBe(true)
   })
 
   test('a store that was opened to be read refuses to write, and sees what another process commits', async () => {
     const at = directory()
     const writer = await open({ directory: at })
-    await writer.append('r', bytes('1'))
+    await writer.append('r', [bytes('1')])
     const reader = await open({ directory: at, readOnly: true })
     expect(texts(await recordsOf(reader, 'r'))).toEqual(['1'])
-    await expect(reader.append('r', bytes('2'))).rejects.toThrow('opened to be read')
+    await expect(reader.append('r', [bytes('2')])).rejects.toThrow('opened to be read')
     await expect(reader.delete('r')).rejects.toThrow('opened to be read')
   })
 
@@ -141,9 +141,9 @@ describe('LMDB storage', () => {
     const at = directory()
     const target = directory()
     const storage = await open({ directory: at })
-    await storage.append('r', bytes('1'))
+    await storage.append('r', [bytes('1')])
     await storage.backup(target)
-    await storage.append('r', bytes('2'))
+    await storage.append('r', [bytes('2')])
     await expect(storage.backup(target)).rejects.toThrow('holds boards already')
     const copy = await open({ directory: target })
     expect(texts(await recordsOf(copy, 'r'))).toEqual(['1'])
@@ -152,7 +152,7 @@ describe('LMDB storage', () => {
   test('nothing is left running after close', async () => {
     const before = process.getActiveResourcesInfo().sort()
     const storage = await open()
-    await storage.append('r', bytes('1'))
+    await storage.append('r', [bytes('1')])
     await recordsOf(storage, 'r')
     await storage.close()
     expect(process.getActiveResourcesInfo().sort()).toEqual(before)

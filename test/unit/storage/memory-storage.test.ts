@@ -14,7 +14,7 @@ describe('memory storage', () => {
   test('[ST4] keeps what it quarantined, and counts', async () => {
     const metrics = new StorageMetrics()
     const storage = new MemoryStorage({ metrics })
-    const seq = await storage.append('r', bytes('bad'))
+    const seq = await storage.append('r', [bytes('bad')])
     await storage.quarantine('r', [{ place: { seq, part: 0 }, reason: 'why' }])
     expect(storage.quarantined).toEqual([{ room: 'r', seq, part: 0, reason: 'why', update: bytes('bad') }])
     expect(metrics.quarantined.value).toBe(1)

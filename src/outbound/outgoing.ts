@@ -1,0 +1,26 @@
+/** What a room hands to its members' outboxes: encoded once, the same bytes for everybody. */
+import type { DeleteSet, StateVector } from './diff-cursor.ts'
+
+/** One Yjs `update` event. */
+export interface SyncFrame {
+  readonly bytes: Uint8Array
+  /** `transaction.beforeState`: what a client must have for this frame to be all it misses. */
+  readonly before: StateVector
+  /** What the transaction deleted, collected structs included. */
+  readonly deletes: DeleteSet
+  /** When the oldest input in it was received, clock ms. */
+  readonly at: number
+}
+
+/** What changed in presence in one tick. */
+export interface PresenceFrame {
+  readonly bytes: Uint8Array
+  readonly ids: readonly number[]
+  readonly at: number
+}
+
+/** Where a congested client's presence slots are filled from when it drains. */
+export interface PresenceStates {
+  /** The newest state of as many of `ids` as fit a frame; `ids` loses those taken. Null when none is known any more. */
+  takeFrame(ids: Set<number>): Uint8Array | null
+}

@@ -1,0 +1,76 @@
+/**
+ * What a congested client is owed beside document updates, in a form that cannot grow: of presence the ids that changed
+ * (FC3), of the server's own frames the newest of each kind.
+ */
+import type { LabelledCounter } from '../observe/counters.ts'
+import type { MessageType } from '../observe/metrics.ts'
+import type { PresenceStates } from './outgoing.ts'
+import type { Wire } from './wire.ts'
+
+export class SideLane {
+  readonly #wire: Wire
+  readonly #presence: PresenceStates
+  readonly #dropped: LabelledCounter<MessageType>
+  readonly #slots = new Set<number>()
+  readonly #controls = new Map<string, Uint8Array>()
+  #presenceAt = Number.NEGATIVE_INFINITY
+
+  constructor(wire: Wire, presence: PresenceStates, dropped: LabelledCounter<MessageType>) {
+    this.#wire = wire
+    this.#presence = presence
+    this.#dropped = dropped
+  }
+
+  get isEmpty(): boolean {
+    return this.#slots.size === 0 && this.#controls.size === 0
+  }
+  get owesPresence(): boolean {
+    return this.#slots.size > 0
+  }
+  get owesControl(): boolean {
+    return this.#controls.size > 0
+  }
+
+  /** An id that changes again before it was sent supersedes its older state. */
+  owe(ids: Iterable<number>): void {
+    for (const id of ids) {
+      if (this.#slots.has(id)) this.#dropped.add('presence')
+      this.#slots.add(id)
+    }
+  }
+  /** Of one `key` only the newest is sent. */
+  put(key: string, bytes: Uint8Array): void {
+    this.#controls.set(key, bytes)
+  }
+
+  /** Writes one of the server's own frames. False: the socket has no room. */
+  sendControl(now: number): boolean {
+    const [next] = this.#controls
+    if (next === undefined || this.#wire.isCongested() || !this.#wire.write(next[1], 'control', now)) return false
+    this.#controls.delete(next[0])
+    return true
+  }
+  /** How long ago presence was last sent from here, ms. */
+  presenceAge(now: number): number {
+    return now - this.#presenceAt
+  }
+  /** Writes one frame of newest states. The caller has made sure of room. */
+  sendPresence(now: number): void {
+    const bytes = this.#presence.takeFrame(this.#slots)
+    if (bytes === null) {
+      this.#slots.clear()
+      return
+    }
+    this.#presenceAt = now
+    // A refused one is superseded like any other state that was not sent.
+    if (!this.#wire.write(bytes, 'presence', now)) this.#dropped.add('presence')
+  }
+
+  /** Lets everything go; how many presence ids were owed. */
+  clear(): number {
+    const owed = this.#slots.size
+    this.#slots.clear()
+    this.#controls.clear()
+    return owed
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * How updates get into a room's document.
+ *   received ─▶ intake (order, steps, slices) ─▶ size and depth ─▶ gap? parked with its member : applied
+ * The document itself never holds anything pending: Yjs would look at it again with every later update.
+ */
+import * as Y from 'yjs'
+import type { Clock } from '../observe/clock.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import { CLOSE } from '../protocol/close-reasons.ts'
+import { MAX_TYPE_DEPTH, typeDepth } from '../protocol/type-nesting.ts'
+import { findGap } from '../protocol/update-gaps.ts'
+import { Intake, type Received, type Unit } from './intake.ts'
+import type { Member } from './member.ts'
+import type { ParkedPart } from './repair.ts'
+import type { RoomSize } from './room-size.ts'
+import { typeLevels } from './type-levels.ts'
+
+/** What one flush applied. */
+export interface Batch {
+  /** Who wrote it. */
+  readonly authors: ReadonlySet<Member>
+  /** When the oldest of it was received, clock ms. */
+  readonly oldest: number
+  /** Stored parts may have been among it, which are nobody's. */
+  readonly hadOrphans: boolean
+}
+
+export interface IngestDeps {
+  readonly clock: Clock
+  readonly metrics: Metrics
+}
+
+type Apply = Extract<Unit, { kind: 'apply' }>
+
+export class Ingest {
+  readonly #doc: Y.Doc
+  readonly #size: RoomSize
+  readonly #deps: IngestDeps
+  readonly #intake: Intake
+  readonly #stateOf: (client: number) => number
+  readonly #levelOf: (client: number, clock: number) => number
+  /** Stored parts that build on a record that was lost: tried again whenever one of them may have become whole. */
+  #orphans: ParkedPart[] = []
+
+  constructor(doc: Y.Doc, size: RoomSize, deps: IngestDeps) {
+    this.#doc = doc
+    this.#size = size
+    this.#deps = deps
+    this.#stateOf = (client) => Y.getState(doc.store, client)
+    this.#levelOf = typeLevels(doc)
+    this.#intake = new Intake(this.#stateOf)
+  }
+
+  get isEmpty(): boolean {
+    return this.#intake.isEmpty
+  }
+  /** Whether stored parts wait for something that is not there. */
+  get hasGaps(): boolean {
+    const { pendingStructs, pendingDs } = this.#doc.store
+    return this.#orphans.length > 0 || pendingStructs !== null || pendingDs !== null
+  }
+
+  add(received: Received): void {
+    this.#intake.add(received)
+  }
+
+  /** Applies what waits, until the clock says `until`; the rest stays. To be called inside a transaction. */
+  apply(members: Iterable<Member>, until: number): Batch {
+    const { clock } = this.#deps
+    const authors = new Set<Member>()
+    const hadOrphans = this.#orphans.length > 0
+    let oldest = clock.now()
+    for (let unit = this.#intake.take(); unit !== null; unit = this.#intake.take()) {
+      if (unit.kind === 'apply') {
+        authors.add(unit.received.member)
+        oldest = Math.min(oldest, unit.received.at)
+      }
+      this.#take(unit)
+      if (clock.now() >= until) break
+    }
+    this.#retryParked(members, authors)
+    return { authors, oldest, hadOrphans }
+  }
+
+  /** What storage brought and the document could only park (a bad record came before it) waits outside from now on. */
+  putAside(): void {
+    const { store } = this.#doc
+    if (store.pendingStructs !== null) {
+      this.#orphans.push({ update: store.pendingStructs.update, isV2: true, missing: store.pendingStructs.missing })
+    }
+    if (store.pendingDs !== null) this.#orphans.push({ update: store.pendingDs, isV2: true, missing: new Map() })
+    store.pendingStructs = null
+    store.pendingDs = null
+  }
+
+  #take(unit: Unit): void {
+    if (unit.kind === 'step') return
+    const { member } = unit.received
+    if (unit.kind === 'refused') this.#strike(member, unit.reason)
+    else if (unit.first && this.#size.refuses(unit.summary, this.#stateOf)) {
+      this.#deps.metrics.messageErrors.add('board_too_large')
+      this.#intake.skipRest(member)
+      member.outbox.end(CLOSE.boardTooLarge)
+    } else if (unit.summary.types > 0 && typeDepth(unit.update, this.#levelOf) > MAX_TYPE_DEPTH) {
+      this.#intake.skipRest(member)
+      this.#strike(member, 'nesting')
+    } else this.#apply(unit)
+  }
+
+  #apply({ received: { member, isAnswer }, update, stripped }: Apply): void {
+    const gap = findGap(update, this.#stateOf)
+    if (gap !== null && !isAnswer) {
+      this.#park(member, { update, isV2: false, missing: new Map([[gap.client, gap.clock]]) })
+    } else {
+      try {
+        Y.applyUpdate(this.#doc, update)
+      } catch (error) {
+        member.log.warn({ err: error }, 'update could not be applied')
+        this.#strike(member, 'apply_failed')
+      }
+      this.#parkPending(member)
+    }
+    // An answer holds all its author has: asking again would bring the same.
+    if ((gap === null && stripped === 0) || isAnswer) return
+    this.#deps.metrics.resyncsIn.add('gap')
+    member.repair.request()
+  }
+
+  #strike(member: Member, reason: string): void {
+    this.#deps.metrics.messageErrors.add(reason)
+    if (member.strikes.add()) member.outbox.end(CLOSE.malformedInput)
+  }
+
+  /** Keeps what waits for a predecessor with the member it came from (IN4). */
+  #park(member: Member, part: ParkedPart): void {
+    if (!member.repair.park(part)) this.#strike(member, 'gap_overflow')
+  }
+  /** Takes out of the document what Yjs could not integrate: there it would cost every later update. */
+  #parkPending(member: Member): void {
+    const { store } = this.#doc
+    const { pendingStructs } = store
+    store.pendingStructs = null
+    store.pendingDs = null
+    if (pendingStructs !== null) {
+      this.#park(member, { update: pendingStructs.update, isV2: true, missing: pendingStructs.missing })
+    }
+  }
+
+  #retryParked(members: Iterable<Member>, authors: Set<Member>): void {
+    for (const member of members) {
+      if (member.repair.parked.length === 0) continue
+      for (const part of member.repair.takeReady(this.#stateOf)) {
+        authors.add(member)
+        const gap = part.isV2 ? null : findGap(part.update, this.#stateOf)
+        if (gap !== null) this.#park(member, { ...part, missing: new Map([[gap.client, gap.clock]]) })
+        else {
+          this.#applyParked(part)
+          this.#parkPending(member)
+        }
+      }
+    }
+    const isReady = ({ missing }: ParkedPart): boolean =>
+      [...missing].some(([client, clock]) => clock < this.#stateOf(client))
+    if (!this.#orphans.some(isReady)) return
+    for (const part of this.#orphans.splice(0)) this.#applyParked(part)
+    this.putAside()
+  }
+  #applyParked({ update, isV2 }: ParkedPart): void {
+    if (isV2) Y.applyUpdateV2(this.#doc, update)
+    else Y.applyUpdate(this.#doc, update)
+  }
+}

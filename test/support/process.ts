@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { TestContext } from 'vitest'
+import { until } from './until.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Started {
+  readonly child: ChildProcess
+  /** Everything written to standard output and standard error so far. */
+  readonly output: () => string
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>
+}
+
+/**
+ * A TypeScript file of this repository as a process of its own, killed when the test is over. It sees only `env` and what
+ * every process needs.
+ */
+export function startProcess(
+  t: Pick<TestContext, 'onTestFinished'>,
+  file: string,
+  env: Record<string, string> = {},
+): Started {
+  // As a loader and not as a command: signals then reach the process itself.
+  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+  }
+  const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }))
+  t.onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  return { child, output: () => output, exited }
+}
+
+export interface ServerProcess extends Started {
+  readonly port: number
+}
+
+/** The server's process on a free port, as `npm start` runs it, once it listens. */
+export async function startServerProcess(
+  t: Pick<TestContext, 'onTestFinished'>,
+  env: Record<string, string> = {},
+): Promise<ServerProcess> {
+  const started = startProcess(t, 'src/main.ts', { PORT: '0', STORAGE: 'memory', ...env })
+  let isOver = false
+  void started.exited.then(() => {
+    isOver = true
+  })
+  const port = () => /"port":(\d+).*"listening"/.exec(started.output())?.[1]
+  await until(() => isOver || port() !== undefined, 'the server listens', 20_000)
+  if (isOver) throw new Error(`the server ended:\n${started.output()}`)
+  return { ...started, port: Number(port()) }
+}
