@@ -3,7 +3,18 @@
  * token first; or of the bare relay's, which answers nothing.
  */
 import { ClientSocket } from './web-socket.ts'
-import { AUTH, messageFrame, PRESENCE, readVarUint, STEP_1, STEP_2, SYNC, SYNC_REPLY, UPDATE, varUintEnd } from './wire.ts'
+import {
+  AUTH,
+  messageFrame,
+  PRESENCE,
+  readVarUint,
+  STEP_1,
+  STEP_2,
+  SYNC,
+  SYNC_REPLY,
+  UPDATE,
+  varUintEnd,
+} from './wire.ts'
 
 export type Dialect = 'y-websocket' | 'hocuspocus' | 'relay'
 

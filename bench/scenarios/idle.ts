@@ -46,13 +46,18 @@ export const idle: Scenario = {
     const notes = crew.complaints()
     if (rooms < wanted) notes.push(`only ${connections} connections: ulimit -n is ${maxOpenFiles()}`)
     return [
-      context.measurement('', crew.complaints().length === 0 ? 'ok' : 'FAILED', {
-        clients: connections,
-        rssBytes: after,
-        rssPerConnection: (after - before) / connections,
-        heapPerConnection:
-          (heapAfter.heapUsed + heapAfter.external - heapBefore.heapUsed - heapBefore.external) / connections,
-      }, notes),
+      context.measurement(
+        '',
+        crew.complaints().length === 0 ? 'ok' : 'FAILED',
+        {
+          clients: connections,
+          rssBytes: after,
+          rssPerConnection: (after - before) / connections,
+          heapPerConnection:
+            (heapAfter.heapUsed + heapAfter.external - heapBefore.heapUsed - heapBefore.external) / connections,
+        },
+        notes,
+      ),
     ]
   },
 }

@@ -165,4 +165,3 @@ export async function window(server: RunningServer, cores: Cores, ms: number): P
   await sleep(ms)
   return cpu.end()
 }
-

@@ -6,11 +6,7 @@ import type { RunningServer } from '../servers/running-server.ts'
 const TIMEOUT_MS = 60_000
 
 /** Brings a board into a room and waits until a newcomer gets it whole. The client that brought it stays. */
-export async function seed(
-  server: RunningServer,
-  room: string,
-  updates: readonly Uint8Array[],
-): Promise<FullClient> {
+export async function seed(server: RunningServer, room: string, updates: readonly Uint8Array[]): Promise<FullClient> {
   const bringer = new FullClient(server.address, room)
   await within(TIMEOUT_MS, 'joining to bring a board', bringer.joined)
   for (const update of updates) Y.applyUpdate(bringer.doc, update)

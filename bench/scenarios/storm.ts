@@ -71,16 +71,21 @@ export const storm: Scenario = {
     if (closed > 0) notes.push(`${closed} joiners were closed`)
     if (differs !== null) notes.push(differs)
     return [
-      context.measurement('', !allIn ? 'overloaded' : differs === null ? 'ok' : 'FAILED', {
-        clients: JOINERS,
-        allSyncedMs: times.at(-1)!,
-        medianSyncedMs: times[JOINERS / 2]!,
-        worstStallMs: stalled.max,
-        quietStallMs: quiet.max,
-        rssBytes: server.residentBytes(),
-        loadShare,
-        foreignShare,
-      }, notes),
+      context.measurement(
+        '',
+        !allIn ? 'overloaded' : differs === null ? 'ok' : 'FAILED',
+        {
+          clients: JOINERS,
+          allSyncedMs: times.at(-1)!,
+          medianSyncedMs: times[JOINERS / 2]!,
+          worstStallMs: stalled.max,
+          quietStallMs: quiet.max,
+          rssBytes: server.residentBytes(),
+          loadShare,
+          foreignShare,
+        },
+        notes,
+      ),
     ]
   },
 }

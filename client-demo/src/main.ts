@@ -14,6 +14,7 @@ import { Board } from './board/model.ts'
 import { Renderer } from './canvas/renderer.ts'
 import { Viewport } from './canvas/viewport.ts'
 import { Connection } from './line/connection.ts'
+import { showCursors } from './people/cursors.ts'
 import { openIdentity } from './people/identity.ts'
 import { Presence } from './people/presence.ts'
 import { showPreviews } from './people/previews.ts'
@@ -68,6 +69,7 @@ const bench: Bench = {
 const tools = makeTools(bench)
 showPreviews(board, presence, renderer)
 for (const tool of Object.values(tools)) if (tool.paint) renderer.addLive(tool.paint)
+showCursors(renderer, presence)
 shareSelection(bench)
 
 const toasts = new Toasts()

@@ -1,9 +1,9 @@
 /**
  * The whole delete set of a document, read once and shared by every client that is owed it.
- *   doc.store ──▶ snapshot ──▶ delete-only updates of about a part
+ *   doc.store ──scan──▶ snapshot ──▶ delete-only updates of about a part
  * Deletions of later transactions are the source's `since` ranges beside it: a delete set only ever grows.
  */
-import type * as Y from 'yjs'
+import * as Y from 'yjs'
 import { type AuthorRanges, type ChunkPlace, chunkAt, FIRST_PLACE } from './delete-chunk.ts'
 import { varUintSize } from './struct-writer.ts'
 
@@ -11,6 +11,68 @@ export interface SnapshotPart {
   /** An update without structs. */
   readonly update: Uint8Array
   readonly next: ChunkPlace | null
+}
+
+/**
+ * Reads the delete set in steps, for one go over a 20 MB board takes tens of milliseconds. Transactions may come between
+ * steps: what they delete must be noted elsewhere from the scan's creation on, and may be found here as well.
+ */
+export class DeleteScan {
+  private readonly store: Y.Doc['store']
+  private readonly left: number[]
+  private readonly authors: AuthorRanges[] = []
+  private bounds: number[] = []
+  /** Where the scan stands in the last of `left`. */
+  private clock = 0
+
+  constructor(store: Y.Doc['store']) {
+    this.store = store
+    this.left = [...store.clients.keys()]
+  }
+
+  get isDone(): boolean {
+    return this.left.length === 0
+  }
+
+  /** Looks at `structs` more structs at most, and says whether that was all. */
+  step(structs: number): boolean {
+    let budget = structs
+    for (let client = this.left.at(-1); client !== undefined && budget > 0; client = this.left.at(-1)) {
+      budget -= this.scanAuthor(client, budget)
+    }
+    return this.isDone
+  }
+
+  finish(): DeleteSnapshot {
+    this.step(Number.POSITIVE_INFINITY)
+    return new DeleteSnapshot(this.authors.sort((a, b) => b.client - a.client))
+  }
+
+  private scanAuthor(client: number, budget: number): number {
+    const structs = this.store.clients.get(client)!
+    const { bounds } = this
+    const last = structs.at(-1)!
+    const from = this.clock < last.id.clock + last.length ? Y.findIndexSS(structs, this.clock) : structs.length
+    const to = Math.min(structs.length, from + budget)
+    for (let i = from; i < to; i++) {
+      const struct = structs[i]!
+      // The struct at which the scan goes on may have grown to the left since: structs merge.
+      const start = Math.max(struct.id.clock, this.clock)
+      this.clock = struct.id.clock + struct.length
+      if (!struct.deleted) continue
+      if (bounds.at(-1) === start) bounds[bounds.length - 1] = this.clock
+      else bounds.push(start, this.clock)
+    }
+    if (to === structs.length) this.closeAuthor(client)
+    return to - from + 1
+  }
+
+  private closeAuthor(client: number): void {
+    if (this.bounds.length > 0) this.authors.push({ client, bounds: this.bounds })
+    this.bounds = []
+    this.clock = 0
+    this.left.pop()
+  }
 }
 
 export class DeleteSnapshot {
@@ -23,29 +85,6 @@ export class DeleteSnapshot {
   constructor(authors: readonly AuthorRanges[]) {
     this.authors = authors
     this.size = sizeOf(authors)
-  }
-
-  static of(store: Y.Doc['store']): DeleteSnapshot {
-    const authors: AuthorRanges[] = []
-    for (const [client, structs] of store.clients) {
-      const bounds: number[] = []
-      let start = -1
-      let end = -1
-      for (const struct of structs) {
-        if (!struct.deleted) continue
-        const { clock } = struct.id
-        if (clock !== end) {
-          if (start >= 0) bounds.push(start, end)
-          start = clock
-        }
-        end = clock + struct.length
-      }
-      if (start >= 0) {
-        bounds.push(start, end)
-        authors.push({ client, bounds })
-      }
-    }
-    return new DeleteSnapshot(authors.sort((a, b) => b.client - a.client))
   }
 
   get ranges(): readonly AuthorRanges[] {

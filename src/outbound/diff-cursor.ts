@@ -73,7 +73,10 @@ export class DiffCursor {
   next(partBytes = PART_BYTES): DiffPart {
     if (this.snapshot !== null) return this.nextOfSnapshot(this.snapshot, partBytes)
     const structs = this.nextStructs(partBytes)
-    if (!structs.exhausted) return partOf(structs, false)
+    if (!structs.exhausted) {
+      if (this.deletes.isFull) this.source.prepareDeletes()
+      return partOf(structs, false)
+    }
     const room = partBytes - (structs.update.length - 1)
     if (this.deletes.isFull) {
       const { snapshot, since } = this.source.fullDeletes(partBytes)

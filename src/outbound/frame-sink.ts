@@ -1,5 +1,7 @@
 import type { CloseReason } from '../protocol/close-reasons.ts'
 
+export type { CloseReason }
+
 /**
  * One client's socket as the outbox sees it: three words and an amount. `uws/socket-sink` is the real one; tests use a
  * wire in memory that they hold still.

@@ -1,6 +1,5 @@
 import type { WebSocket } from 'uWebSockets.js'
-import type { FrameSink } from '../outbound/frame-sink.ts'
-import type { CloseReason } from '../protocol/close-reasons.ts'
+import type { CloseReason, FrameSink } from '../outbound/frame-sink.ts'
 
 /** The real socket behind a `FrameSink`. Any method of a closed uWS socket throws, so this lets go of it first (OP5). */
 export class SocketSink implements FrameSink {

@@ -124,7 +124,9 @@ test('cursors, names and selections of others are seen; a reaction needs no docu
   await b.keyboard.press('r')
   await drag(b, [500, 300], [600, 360])
   await b.mouse.move(640, 420)
-  await a.waitForSelector('.cursor-name:text("Ben Ford")')
+  await untilInPage(a, ({ presence }) =>
+    [...presence.others.values()].some((p) => p.name === 'Ben Ford' && p.cursor !== null),
+  )
   await untilInPage(a, (y) => [...y.presence.others.values()].some((p) => p.selection.length === 1))
   const written = () => inPage(a, (y) => y.board.doc.store.clients.size + [...y.board.root.keys()].length)
   const before = await written()

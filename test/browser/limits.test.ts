@@ -93,7 +93,9 @@ test('hostile boards and presence are shown as text or not at all', async (t) =>
     view: ['a', 0, 0],
   })
   await untilInPage(page, ({ board, presence }) => board.shapes.size === 4 && presence.others.size === 1)
-  await page.waitForSelector('.cursor-name:text("<b>Mallory</b>")')
+  await page.click('.roster-button')
+  await page.waitForSelector('.person-name:text("<b>Mallory</b>")')
+  await page.keyboard.press('Escape')
   await page.keyboard.press('b')
   await page.waitForTimeout(600)
   expect(await page.evaluate(`document.querySelectorAll('b, img, script:not([src])').length`)).toBe(0)

@@ -27,7 +27,8 @@ export class Renderer {
   readonly #lifted = new Map<string, ReadonlySet<string>>()
   readonly #painters: LivePainter[] = []
   readonly #painted = new Map<string, Rect>()
-  #scale = 1
+  /** Device pixels per CSS pixel. */
+  scale = 1
   #scheduled = false
   #dirty = { grid: true, still: true, live: true }
   #shown: Rect | null = null
@@ -111,11 +112,11 @@ export class Renderer {
   }
 
   #resize(stage: HTMLElement): void {
-    this.#scale = Math.min(2, window.devicePixelRatio || 1)
+    this.scale = Math.min(2, window.devicePixelRatio || 1)
     const { clientWidth, clientHeight } = stage
     for (const { canvas } of [this.#grid, this.#still, this.#live]) {
-      canvas.width = Math.max(1, Math.round(clientWidth * this.#scale))
-      canvas.height = Math.max(1, Math.round(clientHeight * this.#scale))
+      canvas.width = Math.max(1, Math.round(clientWidth * this.scale))
+      canvas.height = Math.max(1, Math.round(clientHeight * this.scale))
     }
     this.view.resize(clientWidth, clientHeight)
   }
@@ -142,7 +143,7 @@ export class Renderer {
       this.#zoomedAt = now
     }
     const settling = now - this.#zoomedAt < ZOOM_SETTLES_MS
-    const more = this.#tiles.compose(this.#still, this.view, this.#shown, this.#scale, this.theme.value, settling)
+    const more = this.#tiles.compose(this.#still, this.view, this.#shown, this.scale, this.theme.value, settling)
     this.#shown = this.view.visible()
     if (more) this.#request('still')
   }
@@ -152,10 +153,10 @@ export class Renderer {
     const { width, height } = ctx.canvas
     ctx.clearRect(0, 0, width, height)
     if (!this.gridShown.value) return
-    let step = GRID_STEP * this.view.zoom * this.#scale
-    while (step < 14 * this.#scale) step *= 4
+    let step = GRID_STEP * this.view.zoom * this.scale
+    while (step < 14 * this.scale) step *= 4
     const sheet = this.#dots(step, width, height)
-    const offset = (at: number) => Math.round(-(((at * this.view.zoom * this.#scale) % step) + step) % step)
+    const offset = (at: number) => Math.round(-(((at * this.view.zoom * this.scale) % step) + step) % step)
     ctx.drawImage(sheet, offset(this.view.x), offset(this.view.y))
   }
 
@@ -168,7 +169,7 @@ export class Renderer {
     this.#sheet.height = height + Math.ceil(step)
     const ctx = this.#sheet.getContext('2d')!
     ctx.fillStyle = SURFACE[this.theme.value].dot
-    const size = Math.max(1, Math.round(1.5 * this.#scale))
+    const size = Math.max(1, Math.round(1.5 * this.scale))
     ctx.beginPath()
     for (let y = 0; y < this.#sheet.height; y += step) {
       for (let x = 0; x < this.#sheet.width; x += step) ctx.rect(Math.round(x), Math.round(y), size, size)
@@ -182,7 +183,7 @@ export class Renderer {
     ctx.setTransform(1, 0, 0, 1, 0, 0)
     if (!this.#liveIsBlank) ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height)
     this.#liveIsBlank = true
-    const factor = this.view.zoom * this.#scale
+    const factor = this.view.zoom * this.scale
     for (const painter of this.#painters) {
       ctx.setTransform(factor, 0, 0, factor, -this.view.x * factor, -this.view.y * factor)
       if (painter(ctx, this.view, this.theme.value)) this.#liveIsBlank = false

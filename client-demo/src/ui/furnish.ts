@@ -10,7 +10,6 @@ import { listenToKeys } from '../input/keyboard.ts'
 import { Pointer } from '../input/pointer.ts'
 import type { Connection } from '../line/connection.ts'
 import { lineBanner, linePill } from '../line/line-pill.ts'
-import { Cursors } from '../people/cursors.ts'
 import { Follow } from '../people/follow.ts'
 import type { Identity } from '../people/identity.ts'
 import { reactions } from '../people/reactions.ts'
@@ -102,7 +101,6 @@ export function furnish(parts: Parts): void {
 
   const pointer = new Pointer(stage, view, presence, tools, tool)
   const crosshair = new Crosshair(stage, view, renderer, presence, tools, tool, say)
-  new Cursors(stage, presence, view)
   const follow = new Follow(presence, view)
   const reactionBar = reactions(stage, presence, view, say)
   textEditor(stage, board, history, view, renderer, bench.editing, themeChoice.theme)

@@ -1,0 +1,52 @@
+/** Rounds put together: one line per scenario, variant and server. */
+import type { Figures, Measurement, Verdict } from '../scenarios/scenario.ts'
+import type { ServerId } from '../servers/catalogue.ts'
+
+export interface Line {
+  readonly scenario: string
+  readonly variant: string
+  readonly server: ServerId
+  readonly label: string
+  readonly rounds: readonly Measurement[]
+  /** Means over the rounds. */
+  readonly mean: Figures
+  readonly verdict: Verdict
+}
+
+const BADNESS: readonly Verdict[] = ['ok', 'overloaded', 'FAILED']
+
+export function summarise(measurements: readonly Measurement[]): Line[] {
+  const groups = new Map<string, Measurement[]>()
+  for (const measurement of measurements) {
+    const key = `${measurement.scenario}|${measurement.variant}|${measurement.server}|${measurement.label}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [measurement])
+    else group.push(measurement)
+  }
+  return [...groups.values()].map((rounds) => {
+    const { scenario, variant, server, label } = rounds[0]!
+    const worst = Math.max(...rounds.map(({ verdict }) => BADNESS.indexOf(verdict)))
+    return { scenario, variant, server, label, rounds, mean: meanOf(rounds), verdict: BADNESS[worst]! }
+  })
+}
+
+function meanOf(rounds: readonly Measurement[]): Figures {
+  const mean: Figures = {}
+  for (const name of Object.keys(rounds[0]!.figures) as (keyof Figures)[]) {
+    const values = rounds.map(({ figures }) => figures[name]).filter((value) => value !== undefined)
+    mean[name] = values.reduce((sum, value) => sum + value, 0) / values.length
+  }
+  return mean
+}
+
+/** The lowest of the rounds: for a server "at its best". */
+export function best(line: Line, name: keyof Figures): number {
+  return Math.min(...line.rounds.map(({ figures }) => figures[name] ?? Number.POSITIVE_INFINITY))
+}
+
+export function find(lines: readonly Line[], scenario: string, server: ServerId, variant?: string): Line | undefined {
+  return lines.find(
+    (line) =>
+      line.scenario === scenario && line.server === server && (variant === undefined || line.variant === variant),
+  )
+}

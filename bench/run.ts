@@ -1,0 +1,123 @@
+/**
+ * The benchmark: every scenario, on every server, one after the other and twice round.
+ *   options ─▶ peers, build ─▶ scenario × round × server ─▶ measurements ─▶ table, RESULTS.md, plots
+ * This process is the load.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { within } from './load/waiting.ts'
+import { type Options, readOptions, USAGE, UsageError } from './options.ts'
+import { scenarioTable } from './report/columns.ts'
+import { machine } from './report/machine.ts'
+import { plots } from './report/plots.ts'
+import { resultsText, type ScenarioRun, targetTable } from './report/results.ts'
+import { summarise } from './report/summary.ts'
+import { targets } from './report/targets.ts'
+import { SCENARIOS } from './scenarios/index.ts'
+import { Context, type Measurement, type Scenario, type Timing } from './scenarios/scenario.ts'
+import { catalogue, type ServerKind } from './servers/catalogue.ts'
+import { type Cores, takeCores } from './servers/cores.ts'
+import { buildServer, installPeers } from './servers/install.ts'
+
+const TIMING: Timing = { quick: false, warmupMs: 3000, windowMs: 8000, settleMs: 20_000 }
+const QUICK: Timing = { quick: true, warmupMs: 1000, windowMs: 2000, settleMs: 5000 }
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const say = (line: string): void => console.log(line)
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+async function measure(
+  scenario: Scenario,
+  kind: ServerKind,
+  cores: Cores,
+  timing: Timing,
+  round: number,
+): Promise<Measurement[]> {
+  const where = `${scenario.name} · round ${round} · ${kind.label}`
+  say(`${new Date().toTimeString().slice(0, 8)}  ${where}`)
+  const context = new Context(scenario.name, kind, cores, timing, round, (line) => say(`          ${line}`))
+  try {
+    return await within(scenario.deadlineMs, where, scenario.run(context))
+  } catch (error) {
+    say(`          FAILED: ${error instanceof Error ? error.message : error}`)
+    return [context.measurement('', 'FAILED', {}, [error instanceof Error ? error.message : String(error)])]
+  } finally {
+    await context.end()
+    // What one run leaves must not be collected during the next.
+    collect()
+  }
+}
+
+async function runScenario(scenario: Scenario, kinds: readonly ServerKind[], cores: Cores, options: Options) {
+  const timing = options.quick ? QUICK : TIMING
+  const measurements: Measurement[] = []
+  const notes = new Set<string>()
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const kind of kinds) {
+      const reason = scenario.leaveOut?.[kind.id]
+      if (reason !== undefined) notes.add(`${kind.label}: left out, ${reason}`)
+      else measurements.push(...(await measure(scenario, kind, cores, timing, round)))
+    }
+  }
+  for (const { note } of kinds) if (note !== null) notes.add(note)
+  if (cores.note !== null) notes.add(cores.note)
+  const lines = summarise(measurements)
+  say(`\n${scenario.name}: ${scenario.about}\n${scenarioTable(scenario.name, lines)}`)
+  for (const { label, variant, round, notes } of measurements) {
+    for (const note of notes) say(`  ${label}${variant === '' ? '' : `, ${variant}`}, round ${round}: ${note}`)
+  }
+  say('')
+  return { measurements, notes: [...notes] }
+}
+
+/** Scenarios are run together or one by one: the last run of each is kept, with its date. */
+function report(runs: readonly ScenarioRun[]): void {
+  const file = `${here}results.json`
+  const old = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ScenarioRun[]) : []
+  const isNew = (name: string): boolean => runs.some(({ scenario }) => scenario === name)
+  const all = [...old.filter(({ scenario }) => !isNew(scenario)), ...runs]
+  writeFileSync(file, `${JSON.stringify(all, null, 1)}\n`)
+  writeFileSync(`${here}RESULTS.md`, resultsText(all, SCENARIOS))
+  mkdirSync(`${here}plots`, { recursive: true })
+  const lines = summarise(all.flatMap(({ measurements }) => measurements))
+  for (const [name, svg] of plots(lines)) writeFileSync(`${here}plots/${name}`, svg)
+  say('written: bench/RESULTS.md, bench/results.json, bench/plots/')
+}
+
+async function main(options: Options): Promise<void> {
+  installPeers(say)
+  if (options.build) buildServer(say)
+  const cores = takeCores()
+  const kinds = catalogue(options).filter(({ id }) => options.servers === null || options.servers.includes(id))
+  const facts = machine()
+  const versions = Object.fromEntries(kinds.map(({ label, version }) => [label, version]))
+  const runs: ScenarioRun[] = []
+  for (const scenario of SCENARIOS) {
+    if (!options.scenarios.includes(scenario.name)) continue
+    const { measurements, notes } = await runScenario(scenario, kinds, cores, options)
+    const date = new Date().toISOString().slice(0, 16).replace('T', ' ')
+    runs.push({ scenario: scenario.name, date, machine: facts, versions, notes, measurements })
+  }
+  const measurements = runs.flatMap((run) => run.measurements)
+  say(targetTable(targets(summarise(measurements))))
+  const isOfficial =
+    !options.quick &&
+    options.build &&
+    options.servers === null &&
+    options.nodeFlags.length === 0 &&
+    options.storage === 'memory'
+  if (isOfficial) report(runs)
+  else say('bench/RESULTS.md is left alone: these were not the standard conditions')
+  process.exitCode = measurements.some(({ verdict, server }) => server === 'y-weir' && verdict === 'FAILED') ? 1 : 0
+}
+
+try {
+  await main(readOptions(process.argv.slice(2)))
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error
+  console.error(`${error.message}\n\n${USAGE}`)
+  process.exitCode = 2
+}

@@ -1,0 +1,77 @@
+/** The arrows of the picture: who may import whom. Type imports count, because readers follow them too. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+const src = join(import.meta.dirname, '../../src')
+
+const MAY: Record<string, readonly string[]> = {
+  protocol: [],
+  observe: [],
+  storage: ['protocol', 'observe'],
+  cluster: ['protocol', 'observe'],
+  outbound: ['protocol', 'observe'],
+  room: ['outbound', 'protocol', 'observe', 'storage', 'cluster'],
+  inbound: ['room', 'outbound', 'protocol', 'observe'],
+  http: ['protocol', 'observe'],
+  uws: ['inbound', 'http', 'outbound'],
+}
+/** Of these folders other folders see the interfaces only. */
+const INTERFACES: Record<string, readonly string[]> = {
+  storage: ['storage/storage.ts', 'storage/storage-metrics.ts'],
+  cluster: ['cluster/cluster.ts'],
+}
+
+const files = readdirSync(src, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .map((entry) => join(entry.parentPath, entry.name))
+
+const importsOf = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/from '(.+?)'/g)].map(([, specifier]) => specifier!)
+
+test('imports between folders follow the flow', () => {
+  const against: string[] = []
+  for (const file of files) {
+    const from = relative(src, file)
+    const folder = from.includes('/') ? from.split('/')[0]! : ''
+    if (folder === '') continue
+    for (const specifier of importsOf(file)) {
+      if (!specifier.startsWith('.')) continue
+      const to = relative(src, resolve(dirname(file), specifier))
+      const target = to.split('/')[0]!
+      if (target === folder) continue
+      const seesAll = INTERFACES[target]?.includes(to) ?? true
+      const sees = folder === 'uws' && target === 'outbound' ? to === 'outbound/frame-sink.ts' : seesAll
+      const allowed = MAY[folder]!.includes(target) && sees
+      if (!allowed) against.push(`${from} → ${to}`)
+    }
+  }
+  expect(against).toEqual([])
+})
+
+test('only src/uws imports uWebSockets.js, and nothing imports in a circle', () => {
+  const users = files.filter((file) => importsOf(file).includes('uWebSockets.js')).map((file) => relative(src, file))
+  expect(users.every((file) => file.startsWith('uws/'))).toBe(true)
+
+  const graph = new Map(
+    files.map((file) => [
+      file,
+      importsOf(file)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => resolve(dirname(file), specifier)),
+    ]),
+  )
+  const done = new Set<string>()
+  const walk = (file: string, path: readonly string[]): void => {
+    const at = path.indexOf(file)
+    if (at >= 0) throw new Error(`circle: ${[...path.slice(at), file].map((one) => relative(src, one)).join(' → ')}`)
+    if (done.has(file)) return
+    for (const next of graph.get(file) ?? []) walk(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of files) walk(file, [])
+})
+
+test('there is no drawer for leftovers', () => {
+  expect(files.filter((file) => /(^|\/)(types|utils?|helpers?)(\.ts|\/)/.test(relative(src, file)))).toEqual([])
+})
