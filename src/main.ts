@@ -26,6 +26,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
+process.on('SIGHUP', () => {
+  server.reloadCertificate().then(
+    (done) => log.info(done ? 'certificate reloaded' : 'SIGHUP: no certificate to reload'),
+    (err: unknown) => log.error({ err }, 'certificate could not be reloaded: the old one stays'),
+  )
+})
+
 try {
   await server.listen()
 } catch (error) {

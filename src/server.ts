@@ -32,15 +32,17 @@ import { shutDown } from './shutdown.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { StorageMetrics } from './storage/storage-metrics.ts'
 import { writeStorageMetrics } from './storage/storage-metrics-text.ts'
-import { createApp, type Listening, listen } from './uws/app.ts'
+import { Endpoint } from './uws/endpoint.ts'
 import { httpRoute } from './uws/http-route.ts'
-import { socketRoute } from './uws/socket-route.ts'
+import { type SocketRouteOptions, socketRoute } from './uws/socket-route.ts'
 
 export { type Config, ConfigError, readConfig } from './config.ts'
 
 export interface Server {
   /** Opens the store and listens. Rejects with what is wrong: the port is taken, the store belongs to another process. */
   listen(): Promise<{ readonly host: string; readonly port: number }>
+  /** Reads the certificate files again, for new connections; nobody is cut. False without TLS; rejects for bad files. */
+  reloadCertificate(): Promise<boolean>
   /**
    * Stops in order: readiness red, no new upgrades, clients closed with 1012 spread over a window, everything stored. At most
    * `shutdownGraceMs`; calling it again gives the same promise. Nothing is left running afterwards.
@@ -71,6 +73,10 @@ export function createServer(given: Partial<Config> = {}, options: { readonly lo
       const { port } = await running
       return { host: config.host, port }
     },
+    async reloadCertificate() {
+      const server = await running
+      return server?.reload() ?? false
+    },
     close() {
       closing ??= (running ?? Promise.resolve(null)).then(
         (server) => server?.close(),
@@ -83,6 +89,7 @@ export function createServer(given: Partial<Config> = {}, options: { readonly lo
 
 interface Running {
   readonly port: number
+  reload(): boolean
   close(): Promise<void>
 }
 
@@ -120,13 +127,14 @@ async function start(config: Config, log: Logger): Promise<Running> {
     cluster: singleNode,
   })
   const isFull = (): boolean => watch.residentBytes > config.maxMemoryBytes
+  const limits = createConnectionLimits({
+    maxConnections: config.maxConnections,
+    maxConnectionsPerIp: config.maxConnectionsPerIp,
+    descriptors: readDescriptors(),
+  })
   const reception = new Reception({
     authorizer,
-    limits: createConnectionLimits({
-      maxConnections: config.maxConnections,
-      maxConnectionsPerIp: config.maxConnectionsPerIp,
-      descriptors: readDescriptors(),
-    }),
+    limits,
     origins: {
       allowed: config.allowedOrigins === '' ? null : parseAllowedOrigins(config.allowedOrigins).allowed,
       keysConfigured: !authorizer.open,
@@ -174,58 +182,67 @@ async function start(config: Config, log: Logger): Promise<Running> {
 
   let isStopping = false
   const onError = (error: unknown): void => log.error({ err: error }, 'unexpected error')
-  const app = createApp(config.tlsCertFile === '' ? null : { certFile: config.tlsCertFile, keyFile: config.tlsKeyFile })
-  socketRoute(app, {
+  const sockets: SocketRouteOptions = {
     maxPayloadBytes: config.maxMessageBytes + OVERSIZE_MARGIN,
     idleTimeoutS: config.idleTimeoutS,
     maxBackpressureBytes: BACKSTOP_FACTOR * (config.maxBufferedBytes + config.maxMessageBytes + config.maxDocBytes),
     welcome: reception.welcome,
+    closed: () => endpoint.socketClosed(),
+    onError,
+  }
+  const answer = createRoutes({
+    problems: () => {
+      const failing = registry.failing
+      return [
+        ...(isStopping ? ['shutting down'] : []),
+        ...(isFull() ? ['memory is short'] : []),
+        ...(authorizer.ready ? [] : ['access keys cannot be fetched']),
+        ...(failing === null ? [] : [`boards cannot be saved: ${failing.reason}`]),
+      ]
+    },
+    metrics: () =>
+      metricsText(metrics, clock.now(), (text) => {
+        writeStorageMetrics(text, storageMetrics)
+        if (endpoint.certificateEndsAt !== null) {
+          const days = (endpoint.certificateEndsAt - Date.now()) / 86_400_000
+          text.gauge('tls_certificate_days_left', 'Days until the certificate ends.', days)
+        }
+      }),
+    metricsToken: config.metricsToken || null,
+    adminToken: config.adminToken || null,
+    admin: adminFacts({ reception, registry, authorizer, clock, wallClock: Date.now }),
+    page,
     onError,
   })
-  httpRoute(
-    app,
-    createRoutes({
-      problems: () => {
-        const failing = registry.failing
-        return [
-          ...(isStopping ? ['shutting down'] : []),
-          ...(isFull() ? ['memory is short'] : []),
-          ...(authorizer.ready ? [] : ['access keys cannot be fetched']),
-          ...(failing === null ? [] : [`boards cannot be saved: ${failing.reason}`]),
-        ]
-      },
-      metrics: () =>
-        metricsText(metrics, clock.now(), (text) => {
-          writeStorageMetrics(text, storageMetrics)
-        }),
-      metricsToken: config.metricsToken || null,
-      adminToken: config.adminToken || null,
-      admin: adminFacts({ reception, registry, authorizer, clock, wallClock: Date.now }),
-      page,
-      onError,
-    }),
-    onError,
-  )
+  const endpoint: Endpoint = new Endpoint({
+    host: config.host,
+    port: config.port,
+    tls: config.tlsCertFile === '' ? null : { certFile: config.tlsCertFile, keyFile: config.tlsKeyFile },
+    maxSockets: limits.maxSockets,
+    mount: (app) => {
+      socketRoute(app, sockets)
+      httpRoute(app, answer, onError)
+    },
+  })
 
   const stopTimers = (): void => {
     stopSweep()
     watch.stop()
     scheduler.stop()
   }
-  let listening: Listening
   try {
-    listening = await listen(app, config.host, config.port)
+    await endpoint.listen()
   } catch (error) {
     stopTimers()
     registry.close()
     await storage.close()
-    app.close()
     throw error
   }
-  announce(config, authorizer, listening.port, log)
+  announce(config, authorizer, endpoint.port, log)
 
   return {
-    port: listening.port,
+    port: endpoint.port,
+    reload: () => endpoint.reload(),
     close: async () => {
       isStopping = true
       reception.shut()
@@ -237,8 +254,7 @@ async function start(config: Config, log: Logger): Promise<Running> {
         isSettled: () => registry.isSettled,
         saved: () => registry.saved(),
         release: async () => {
-          listening.stop()
-          app.close()
+          endpoint.close()
           registry.close()
           await storage.close()
         },

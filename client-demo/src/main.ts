@@ -110,5 +110,6 @@ Object.assign(window, {
 
 const store = new IndexeddbPersistence(`y-weir:${room}`, doc)
 await Promise.race([store.whenSynced, new Promise((done) => setTimeout(done, STORE_PATIENCE_MS))])
-if (board.shapes.size > 0) commands.fitAll()
+if (board.shapes.size > 0) commands.showContents()
+else connection.provider.once('sync', () => commands.showContents())
 await connection.connect()

@@ -64,9 +64,6 @@ export interface AuthorizerDeps {
 /** Tokens above this are refused unread: a signature is checked over all of it, by anybody's order. */
 export const MAX_TOKEN_BYTES = 8192
 
-/** The key server was never reached, or is asked too often: coming back can help. */
-const CANNOT_CHECK: CloseReason = { code: 1013, text: 'access cannot be checked now', retry: true }
-
 /** Rejects, naming the setting, when the key cannot be used or more than one is set. Fetches remote keys in advance. */
 export async function createAuthorizer(settings: AuthorizerSettings, deps: AuthorizerDeps): Promise<Authorizer> {
   const { verifier, warnings, isReady } = await openVerifier(settings, deps)
@@ -173,6 +170,6 @@ function refusal(label: RefusalLabel | TokenProblem, subprotocol: string | null)
 
 function reasonOf(label: RefusalLabel): CloseReason {
   if (label === 'room') return CLOSE.notAllowed
-  if (label === 'keys_unavailable') return CANNOT_CHECK
+  if (label === 'keys_unavailable') return CLOSE.cannotCheckAccess
   return CLOSE.noAccess
 }

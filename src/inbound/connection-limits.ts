@@ -64,7 +64,7 @@ export function createConnectionLimits(settings: ConnectionLimitSettings): Conne
     admit(group) {
       // The share first: who is at its own limit should not be told that the server is full.
       const taken = perGroup.get(group) ?? 0
-      if (taken >= maxConnectionsPerIp) return { kind: 'refusal', reason: CLOSE.serverFull, label: 'address' }
+      if (taken >= maxConnectionsPerIp) return { kind: 'refusal', reason: CLOSE.tooManyConnections, label: 'address' }
       if (connections >= maxConnections) return { kind: 'refusal', reason: CLOSE.serverFull, label: 'connections' }
       connections++
       perGroup.set(group, taken + 1)

@@ -3,6 +3,7 @@
 import type { TemplatedApp, HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js'
 import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from '../http/response.ts'
+import { copyHeaders } from './headers.ts'
 
 export interface HttpRequest {
   readonly method: string
@@ -45,15 +46,12 @@ export function httpRoute(app: TemplatedApp, handle: HttpHandler, onError: (erro
 }
 
 function copy(res: UwsResponse, req: UwsRequest): HttpRequest {
-  const headers = new Map<string, string>()
-  req.forEach((name, value) => {
-    headers.set(name, value)
-  })
+  const header = copyHeaders(req)
   return {
     method: req.getCaseSensitiveMethod(),
     path: req.getUrl(),
     query: req.getQuery() ?? '',
-    header: (name) => headers.get(name) ?? '',
+    header,
     body: () =>
       new Promise((resolve) => {
         const chunks: Uint8Array[] = []

@@ -4,6 +4,7 @@
  */
 import type { TemplatedApp, WebSocket } from 'uWebSockets.js'
 import type { Peer, Upgrade, Welcome } from '../inbound/upgrade.ts'
+import { copyHeaders } from './headers.ts'
 import { SocketSink } from './socket-sink.ts'
 
 export interface SocketRouteOptions {
@@ -13,6 +14,8 @@ export interface SocketRouteOptions {
   /** A backstop far above the outbox's limits: uWS must never drop a frame for us. */
   readonly maxBackpressureBytes: number
   readonly welcome: (upgrade: Upgrade) => Welcome | null
+  /** A socket has closed; called once for each that was opened. */
+  readonly closed: () => void
   readonly onError: (error: unknown) => void
 }
 
@@ -43,16 +46,17 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
 
     upgrade: (res, req, context) =>
       guarded(() => {
+        const header = copyHeaders(req)
         const welcome = options.welcome({
           path: req.getUrl(),
           query: req.getQuery(),
           peer: text.decode(res.getRemoteAddressAsText()),
-          origin: req.getHeader('origin'),
-          host: req.getHeader('host'),
-          forwardedHost: req.getHeader('x-forwarded-host'),
-          forwardedFor: req.getHeader('x-forwarded-for'),
-          authorization: req.getHeader('authorization'),
-          protocols: req.getHeader('sec-websocket-protocol'),
+          origin: header('origin'),
+          host: header('host'),
+          forwardedHost: header('x-forwarded-host'),
+          forwardedFor: header('x-forwarded-for'),
+          authorization: header('authorization'),
+          protocols: header('sec-websocket-protocol'),
         })
         if (welcome === null) {
           res
@@ -64,9 +68,9 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
         const data: UserData = { welcome, peer: null, sink: null }
         res.upgrade(
           data,
-          req.getHeader('sec-websocket-key'),
+          header('sec-websocket-key'),
           welcome.subprotocol ?? '',
-          req.getHeader('sec-websocket-extensions'),
+          header('sec-websocket-extensions'),
           context,
         )
       }),
@@ -82,6 +86,7 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
     pong: (socket) => guarded(() => peerOf(socket)?.ponged()),
     close: (socket, code, message) =>
       guarded(() => {
+        options.closed()
         const { sink, peer } = socket.getUserData()
         sink?.gone()
         peer?.closed(code, text.decode(message) === 'Received too big message')

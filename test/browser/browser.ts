@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
-import { afterAll, beforeAll, test as plainTest, type TestContext } from 'vitest'
+import { afterAll, beforeAll, test as plainTest, type TestContext, vi } from 'vitest'
 import type { Hook } from './page-hook.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
@@ -29,6 +29,8 @@ let browser: Browser | null = null
 
 /** One browser per test file. */
 export function useBrowser(): void {
+  // Software rendering on a busy machine takes its time; none of the tests measures it by this bound.
+  vi.setConfig({ testTimeout: 60_000 })
   beforeAll(async () => {
     if (!missing) browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
   })

@@ -95,10 +95,13 @@ export function listenToKeys(parts: Parts): void {
   }
 
   const onStage = (event: KeyboardEvent): boolean => {
-    if (event.target !== stage && event.target !== document.body) return false
+    const direction = ARROWS[event.key]
+    // A click on a tool or a colour leaves the focus there; the arrow keys still mean the board.
+    const beside =
+      direction && event.target instanceof Element && event.target.closest('.toolbar, .style-panel, .view-bar')
+    if (event.target !== stage && event.target !== document.body && !beside) return false
     const drawing = tool.value !== 'select' && tool.value !== 'hand'
     if ((drawing || crosshair.drawing) && !event.ctrlKey && crosshair.onKey(event)) return true
-    const direction = ARROWS[event.key]
     if (direction) {
       arrow(direction, event)
       return true

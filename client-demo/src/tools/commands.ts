@@ -1,6 +1,6 @@
 /** What can be done with the selection without a pointer: by keys, buttons and menus alike. */
 import type { Rect } from '../board/geometry.ts'
-import { applyTransform, boundsOf, boxOf, type Transform, union } from '../board/geometry.ts'
+import { applyTransform, boundsOf, boxOf, contains, type Transform, union } from '../board/geometry.ts'
 import { ImageRefused, importImage } from '../board/image-import.ts'
 import type { Box, Draft, Shape } from '../board/shape.ts'
 import { layoutText, textWidth } from '../canvas/text-layout.ts'
@@ -200,6 +200,13 @@ export class Commands {
       bounds.x + bounds.w > visible.x + visible.w ||
       bounds.y + bounds.h > visible.y + visible.h
     if (outside) view.lookAt({ x: bounds.x + bounds.w / 2, y: bounds.y + bounds.h / 2 })
+  }
+
+  /** For a newcomer: moves the view only when something would be missed. */
+  showContents(): void {
+    const { board, view } = this.bench
+    const around = union([...board.shapes.values()].map(boundsOf))
+    if (around && !contains(view.visible(), around)) view.fit(around)
   }
 
   fitAll(): void {

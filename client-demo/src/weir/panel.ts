@@ -102,7 +102,7 @@ export class WeirPanel {
 
   #troubleSection(): HTMLElement {
     const freeze = textButton(
-      `Freeze this tab for ${FREEZE_MS / 1_000} s`,
+      `Freeze for ${FREEZE_MS / 1_000} s`,
       () => {
         this.#note('Frozen')
         // Two frames later, so that the press is seen before everything stops.
@@ -110,14 +110,10 @@ export class WeirPanel {
       },
       'freeze',
     )
-    const flood = textButton(
-      `Flood with ${FLOOD_EDITS.toLocaleString('en')} edits`,
-      () => this.trouble.flood(),
-      'flood',
-    )
-    const offline = textButton(`Go offline for ${OFFLINE_MS / 1_000} s`, () => this.trouble.offline(), 'offline')
-    const bots = textButton(`Add ${BOTS_PER_PRESS} bots that draw`, () => this.trouble.addBots(), 'bot')
-    const away = textButton('Send the bots away', () => this.trouble.removeBots(), 'close')
+    const flood = textButton(`${FLOOD_EDITS.toLocaleString('en')} edits at once`, () => this.trouble.flood(), 'flood')
+    const offline = textButton(`Offline for ${OFFLINE_MS / 1_000} s`, () => this.trouble.offline(), 'offline')
+    const bots = textButton(`Add ${BOTS_PER_PRESS} bots`, () => this.trouble.addBots(), 'bot')
+    const away = textButton('Send bots away', () => this.trouble.removeBots(), 'close')
     return h(
       'section',
       { class: 'trouble', attrs: { 'aria-label': 'Make trouble' } },

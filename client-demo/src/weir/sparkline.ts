@@ -2,7 +2,7 @@ import { h } from '../ui/dom.ts'
 
 const POINTS = 120
 const WIDTH = 132
-const HEIGHT = 34
+const HEIGHT = 28
 
 /** A minute of one number, at two values a second. */
 export class Sparkline {

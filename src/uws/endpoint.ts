@@ -1,0 +1,111 @@
+/**
+ * Where the server listens: a uWS application, replaced as a whole when its certificate is. Sockets of an earlier
+ * application live on; only new connections meet the new one.
+ */
+import uWS, { type HttpResponse, type ListenOptions, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js'
+import { readTlsFiles, type TlsFiles } from './tls-files.ts'
+
+/** In the types it is an enum's member; the module has it at the top. */
+const { LIBUS_LISTEN_EXCLUSIVE_PORT } = uWS as unknown as { LIBUS_LISTEN_EXCLUSIVE_PORT: ListenOptions }
+
+/** The types leave out the overload with a host and options. */
+type Listen = (
+  host: string,
+  port: number,
+  options: ListenOptions,
+  done: (socket: us_listen_socket | false) => void,
+) => TemplatedApp
+
+export interface EndpointOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly tls: TlsFiles | null
+  /** Most TCP connections, those included that are no WebSocket (yet): more are cut as they come. At the descriptor limit
+   *  itself accepting spins at 100 % CPU. */
+  readonly maxSockets: number
+  /** Puts the routes on an application; called for each that is made. */
+  readonly mount: (app: TemplatedApp) => void
+}
+
+export class Endpoint {
+  readonly #options: EndpointOptions
+  readonly #apps: TemplatedApp[] = []
+  #listening: us_listen_socket | null = null
+  #open = 0
+  port = 0
+  /** When the certificate ends, epoch ms; null without TLS. */
+  certificateEndsAt: number | null = null
+
+  constructor(options: EndpointOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Listens on one address alone: a second server on the same port fails instead of getting half of the clients. Rejects
+   * when the address cannot be had or the certificate not be used.
+   */
+  async listen(): Promise<void> {
+    const { host, port } = this.#options
+    const app = this.#createApp()
+    if (!this.#listenWith(app, port)) {
+      app.close()
+      throw new Error(`cannot listen on ${host}:${port}: the address is in use or not this machine's`)
+    }
+  }
+
+  /**
+   * Reads the certificate files again and serves them to new connections; nobody is cut. Throws when they cannot be used:
+   * the old ones stay. False: there is no certificate here.
+   */
+  reload(): boolean {
+    if (this.#options.tls === null || this.#listening === null) return false
+    const app = this.#createApp()
+    // In one turn: the kernel refuses what comes in between, a fraction of a millisecond.
+    this.stop()
+    if (!this.#listenWith(app, this.port)) throw new Error(`cannot listen on port ${this.port} again`)
+    return true
+  }
+
+  /** Takes no more connections; those that are open stay. */
+  stop(): void {
+    if (this.#listening !== null) uWS.us_listen_socket_close(this.#listening)
+    this.#listening = null
+  }
+
+  /** Cuts everybody who is left. */
+  close(): void {
+    this.stop()
+    for (const app of this.#apps) app.close()
+  }
+
+  /** A WebSocket has closed: the filter is told of every other end of a connection, but not of this one. */
+  readonly socketClosed = (): void => {
+    this.#open--
+  }
+
+  #createApp(): TemplatedApp {
+    const { tls, maxSockets, mount } = this.#options
+    this.certificateEndsAt = tls === null ? null : readTlsFiles(tls).endsAt
+    const app = tls === null ? uWS.App() : uWS.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
+    const countSockets = (res: HttpResponse, change: number): void => {
+      this.#open += change
+      if (change > 0 && this.#open > maxSockets) res.close()
+    }
+    app.filter(countSockets as Parameters<TemplatedApp['filter']>[0])
+    mount(app)
+    return app
+  }
+
+  #listenWith(app: TemplatedApp, port: number): boolean {
+    let isListening = false
+    ;(app.listen as unknown as Listen).call(app, this.#options.host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+      if (socket === false) return
+      isListening = true
+      this.#listening = socket
+      this.port = uWS.us_socket_local_port(socket as never)
+    })
+    if (isListening) this.#apps.push(app)
+    return isListening
+  }
+}
