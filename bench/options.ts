@@ -1,4 +1,5 @@
 /** The command line. */
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { SCENARIOS } from './scenarios/index.ts'
@@ -14,6 +15,8 @@ export interface Options {
   readonly entry: string
   readonly build: boolean
   readonly nodeFlags: readonly string[]
+  /** Where to leave a `perf` recording of every measured window of y-weir, or null. */
+  readonly perf: string | null
 }
 
 const SERVERS: readonly ServerId[] = ['y-weir', 'y-websocket', 'hocuspocus', 'relay']
@@ -26,7 +29,8 @@ export const USAGE = `npm run bench -- [options]
   --storage kind    memory (default) or lmdb, for y-weir
   --entry file      another build of y-weir than dist/main.js; not built, and RESULTS.md is left alone
   --no-build        dist/ is taken as it is
-  --node-flags "…"  flags for node when it runs y-weir; RESULTS.md is left alone`
+  --node-flags "…"  flags for node when it runs y-weir; RESULTS.md is left alone
+  --perf dir        records y-weir's measured windows with perf; RESULTS.md is left alone`
 
 export class UsageError extends Error {}
 
@@ -41,7 +45,12 @@ export function readOptions(args: readonly string[]): Options {
     storage: list(values.storage, ['memory', 'lmdb'])[0] as StorageKind,
     entry: values.entry ?? fileURLToPath(new URL('../dist/main.js', import.meta.url)),
     build: values.entry === undefined && !values['no-build'],
-    nodeFlags: values['node-flags'].split(' ').filter((flag) => flag !== ''),
+    nodeFlags: [
+      ...values['node-flags'].split(' ').filter((flag) => flag !== ''),
+      // Names for compiled and for interpreted functions.
+      ...(values.perf === undefined ? [] : ['--perf-basic-prof', '--interpreted-frames-native-stack']),
+    ],
+    perf: values.perf === undefined ? null : resolve(values.perf),
   }
 }
 
@@ -58,6 +67,7 @@ function parse(args: readonly string[]) {
         entry: { type: 'string' },
         'no-build': { type: 'boolean', default: false },
         'node-flags': { type: 'string', default: '' },
+        perf: { type: 'string' },
       },
     })
   } catch (error) {

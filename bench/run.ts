@@ -16,9 +16,9 @@ import { resultsText, type ScenarioRun, targetTable } from './report/results.ts'
 import { summarise } from './report/summary.ts'
 import { targets } from './report/targets.ts'
 import { SCENARIOS } from './scenarios/index.ts'
-import { Context, type Measurement, type Scenario, type Timing } from './scenarios/scenario.ts'
+import { type Conditions, Context, type Measurement, type Scenario, type Timing } from './scenarios/scenario.ts'
 import { catalogue, type ServerKind } from './servers/catalogue.ts'
-import { type Cores, takeCores } from './servers/cores.ts'
+import { takeCores } from './servers/cores.ts'
 import { buildServer, installPeers } from './servers/install.ts'
 
 const TIMING: Timing = { quick: false, warmupMs: 3000, windowMs: 8000, settleMs: 20_000 }
@@ -32,13 +32,12 @@ const collect = runInNewContext('gc') as () => void
 async function measure(
   scenario: Scenario,
   kind: ServerKind,
-  cores: Cores,
-  timing: Timing,
+  conditions: Conditions,
   round: number,
 ): Promise<Measurement[]> {
   const where = `${scenario.name} · round ${round} · ${kind.label}`
   say(`${new Date().toTimeString().slice(0, 8)}  ${where}`)
-  const context = new Context(scenario.name, kind, cores, timing, round, (line) => say(`          ${line}`))
+  const context = new Context(scenario.name, kind, conditions, round, (line) => say(`          ${line}`))
   try {
     return await within(scenario.deadlineMs, where, scenario.run(context))
   } catch (error) {
@@ -51,19 +50,23 @@ async function measure(
   }
 }
 
-async function runScenario(scenario: Scenario, kinds: readonly ServerKind[], cores: Cores, options: Options) {
-  const timing = options.quick ? QUICK : TIMING
+async function runScenario(
+  scenario: Scenario,
+  kinds: readonly ServerKind[],
+  conditions: Conditions,
+  rounds: number,
+): Promise<Pick<ScenarioRun, 'measurements' | 'notes'>> {
   const measurements: Measurement[] = []
   const notes = new Set<string>()
-  for (let round = 1; round <= options.rounds; round++) {
+  for (let round = 1; round <= rounds; round++) {
     for (const kind of kinds) {
       const reason = scenario.leaveOut?.[kind.id]
       if (reason !== undefined) notes.add(`${kind.label}: left out, ${reason}`)
-      else measurements.push(...(await measure(scenario, kind, cores, timing, round)))
+      else measurements.push(...(await measure(scenario, kind, conditions, round)))
     }
   }
   for (const { note } of kinds) if (note !== null) notes.add(note)
-  if (cores.note !== null) notes.add(cores.note)
+  if (conditions.cores.note !== null) notes.add(conditions.cores.note)
   const lines = summarise(measurements)
   say(`\n${scenario.name}: ${scenario.about}\n${scenarioTable(scenario.name, lines)}`)
   for (const { label, variant, round, notes } of measurements) {
@@ -90,14 +93,14 @@ function report(runs: readonly ScenarioRun[]): void {
 async function main(options: Options): Promise<void> {
   installPeers(say)
   if (options.build) buildServer(say)
-  const cores = takeCores()
+  const conditions = { cores: takeCores(), timing: options.quick ? QUICK : TIMING, perf: options.perf }
   const kinds = catalogue(options).filter(({ id }) => options.servers === null || options.servers.includes(id))
   const facts = machine()
   const versions = Object.fromEntries(kinds.map(({ label, version }) => [label, version]))
   const runs: ScenarioRun[] = []
   for (const scenario of SCENARIOS) {
     if (!options.scenarios.includes(scenario.name)) continue
-    const { measurements, notes } = await runScenario(scenario, kinds, cores, options)
+    const { measurements, notes } = await runScenario(scenario, kinds, conditions, options.rounds)
     const date = new Date().toISOString().slice(0, 16).replace('T', ' ')
     runs.push({ scenario: scenario.name, date, machine: facts, versions, notes, measurements })
   }
@@ -113,6 +116,9 @@ async function main(options: Options): Promise<void> {
   else say('bench/RESULTS.md is left alone: these were not the standard conditions')
   process.exitCode = measurements.some(({ verdict, server }) => server === 'y-weir' && verdict === 'FAILED') ? 1 : 0
 }
+
+// Servers end with this process, however it ends.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130))
 
 try {
   await main(readOptions(process.argv.slice(2)))

@@ -10,6 +10,8 @@ const ROOMS = [10, 100]
 const CLIENTS = [20, 200]
 const BOARDS = [MiB / 10, MiB, 10 * MiB]
 const BOARD_MEMBERS = 20
+/** Little work takes longer to be compiled: all get the time that the smallest needs. */
+const WARMUPS = 2
 
 export const growth: Scenario = {
   name: 'growth',
@@ -40,7 +42,7 @@ async function one(context: Context, work: SteadyWork, boardBytes: number): Prom
   const server = await context.startServer()
   const roomPrefix = 'growth-'
   if (boardBytes > 0) context.use(await seed(server, `${roomPrefix}0`, makeBoard(boardBytes, 4).updates))
-  const row = await steady(context, server, { ...work, roomPrefix })
+  const row = await steady(context, server, { ...work, roomPrefix, warmupMs: WARMUPS * context.timing.warmupMs })
   await server.stop()
   return row
 }

@@ -1,4 +1,7 @@
 /** What a scenario is, and what it gives. */
+import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { sleep } from '../load/waiting.ts'
 import type { ServerId, ServerKind } from '../servers/catalogue.ts'
 import type { Cores } from '../servers/cores.ts'
@@ -79,35 +82,40 @@ export interface Scenario {
   run(context: Context): Promise<Measurement[]>
 }
 
+/** How servers are measured, the same for all of a run. */
+export interface Conditions {
+  readonly cores: Cores
+  readonly timing: Timing
+  /** Where recordings of y-weir's windows go, or null. */
+  readonly perf: string | null
+}
+
 /** What one run of a scenario against one server works with; everything it starts ends with it. */
 export class Context {
   readonly scenario: string
   readonly kind: ServerKind
-  readonly cores: Cores
-  readonly timing: Timing
+  readonly conditions: Conditions
   readonly round: number
   readonly say: (line: string) => void
   readonly #closers: (() => void | Promise<void>)[] = []
+  #hasEnded = false
 
-  constructor(
-    scenario: string,
-    kind: ServerKind,
-    cores: Cores,
-    timing: Timing,
-    round: number,
-    say: (line: string) => void,
-  ) {
+  constructor(scenario: string, kind: ServerKind, conditions: Conditions, round: number, say: (line: string) => void) {
     this.scenario = scenario
     this.kind = kind
-    this.cores = cores
-    this.timing = timing
+    this.conditions = conditions
     this.round = round
     this.say = say
   }
 
+  get timing(): Timing {
+    return this.conditions.timing
+  }
   async startServer(kind: ServerKind = this.kind): Promise<RunningServer> {
-    const server = await RunningServer.start(kind, this.cores)
+    this.#expectTime()
+    const server = await RunningServer.start(kind, this.conditions.cores)
     this.closeLater(() => server.stop())
+    this.#expectTime()
     return server
   }
   /** Something that is closed when the run ends, the last one first. */
@@ -119,7 +127,15 @@ export class Context {
     this.#closers.push(close)
   }
   async end(): Promise<void> {
+    this.#hasEnded = true
     for (const close of this.#closers.splice(0).reverse()) await close()
+  }
+
+  /** A run whose deadline is over starts nothing more. */
+  #expectTime(): void {
+    if (!this.#hasEnded) return
+    void this.end()
+    throw new Error('the run has ended')
   }
 
   measurement(variant: string, verdict: Verdict, figures: Figures, notes: readonly string[] = []): Measurement {
@@ -159,9 +175,22 @@ export class CpuWindow {
   }
 }
 
-/** Waits out a window in which nothing may hold the loop. */
-export async function window(server: RunningServer, cores: Cores, ms: number): Promise<ReturnType<CpuWindow['end']>> {
+/** Waits out a measured window. */
+export async function window(
+  server: RunningServer,
+  { cores, perf }: Conditions,
+  name: string,
+  ms: number,
+): Promise<ReturnType<CpuWindow['end']>> {
+  if (perf !== null && server.kind.id === 'y-weir') record(server.pid, join(perf, `${name}.perf`), ms)
   const cpu = new CpuWindow(server, cores)
   await sleep(ms)
   return cpu.end()
+}
+
+/** `perf report -i file` reads it, with the map of compiled functions that node leaves in /tmp. */
+function record(pid: number, file: string, ms: number): void {
+  mkdirSync(dirname(file), { recursive: true })
+  const args = ['record', '-q', '-F', '997', '-g', '-p', String(pid), '-o', file, '--', 'sleep', String(ms / 1000)]
+  spawn('perf', args, { stdio: 'ignore' }).on('error', () => {})
 }

@@ -26,20 +26,22 @@ const LOOK_EVERY_MS = 1000
 
 /** `server` is fresh or has other rooms; the crew leaves when it is measured. */
 export async function steady(context: Context, server: RunningServer, work: SteadyWork): Promise<Measurement> {
-  const { timing, cores, kind } = context
+  const { timing, conditions, kind } = context
   const { warmupMs = timing.warmupMs, windowMs = timing.windowMs, variant = '', roomPrefix = 'bench-' } = work
   const crew = context.use(
     new Crew(server.address, { ...work, roomPrefix, longestMs: 2 * (warmupMs + windowMs) + 5000 }),
   )
   await crew.connect(CONNECT_TIMEOUT_MS)
   await work.prepare?.(crew)
+  const countersBefore = await serverCounters(server)
 
   crew.start()
   await sleep(warmupMs)
   crew.tally.clear()
   const bytesBefore = crew.bytesRead
   const looking = work.look === undefined ? null : setInterval(() => void work.look!(), LOOK_EVERY_MS)
-  const cpu = await window(server, cores, windowMs)
+  const windowName = [context.scenario, variant, context.round].filter((part) => part !== '').join('-')
+  const cpu = await window(server, conditions, windowName.replaceAll(' ', '-'), windowMs)
   if (looking !== null) clearInterval(looking)
   const figures = {
     clients: work.rooms * work.members,
@@ -54,7 +56,11 @@ export async function steady(context: Context, server: RunningServer, work: Stea
   work.release?.(crew)
 
   const outcome = await check(crew, server, timing.settleMs, kind.keepsBoards)
-  const notes = [...outcome.notes, ...crew.complaints(), ...(await serverCounters(server))]
+  const notes = [
+    ...outcome.notes,
+    ...crew.complaints(),
+    ...(await serverCounters(server)).filter((line) => !countersBefore.includes(line)),
+  ]
   if (crew.pace.skipped > 0) notes.push(`the load left out ${crew.pace.skipped} sends`)
   crew.close()
   return context.measurement(variant, outcome.verdict, figures, notes)

@@ -41,7 +41,7 @@ export const storm: Scenario = {
     const ledger = new Ledger(board.scripts, JOINERS, tally, true)
     for (const author of board.scripts.keys()) ledger.editSent(author, performance.now())
     const startedAt = performance.now()
-    const cpu = new CpuWindow(server, context.cores)
+    const cpu = new CpuWindow(server, context.conditions.cores)
     const clients = Array.from({ length: JOINERS }, (_, index) => {
       const doc = index === 0 ? new Y.Doc() : null
       const { address } = server

@@ -18,6 +18,12 @@ const COLLECT_TIMEOUT_MS = 30_000
 const collectModule = new URL('./collect.mjs', import.meta.url).href
 const projectRoot = fileURLToPath(new URL('../../', import.meta.url))
 
+/** Servers that run now: ended with this process if nobody did before. */
+const running = new Set<RunningServer>()
+process.on('exit', () => {
+  for (const server of running) server.kill()
+})
+
 export class RunningServer {
   readonly kind: ServerKind
   readonly address: Address
@@ -54,6 +60,7 @@ export class RunningServer {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     const server = new RunningServer(kind, port, child, directory)
+    running.add(server)
     try {
       await server.#listening(port)
     } catch (error) {
@@ -109,6 +116,12 @@ export class RunningServer {
         await gone
       }
     }
+    this.kill()
+  }
+  /** At once, and without waiting. */
+  kill(): void {
+    running.delete(this)
+    if (!this.hasExited) this.#child.kill('SIGKILL')
     rmSync(this.#directory, { recursive: true, force: true })
   }
 

@@ -6,6 +6,9 @@ import './style/tokens.css'
 import './style/stage.css'
 import './style/bars.css'
 import './style/panels.css'
+import './style/drawers.css'
+import './style/messages.css'
+import './style/small.css'
 import { IndexeddbPersistence } from 'y-indexeddb'
 import * as Y from 'yjs'
 import { Announcer } from './a11y/announcer.ts'
@@ -47,11 +50,17 @@ const view = new Viewport()
 const grid = signal(true)
 const readOnly = signal(false)
 
-const stage = h('main', {
+// An application to screen readers: they pass the keys on instead of using them to read.
+const stage = h('div', {
   class: 'stage',
-  attrs: { tabindex: 0, 'aria-label': 'Board. Choose a tool with a letter key, ? lists all keys.' },
+  attrs: {
+    tabindex: 0,
+    role: 'application',
+    'aria-roledescription': 'whiteboard',
+    'aria-label': 'Board. A letter key chooses a tool, question mark lists all keys, B lists the objects.',
+  },
 })
-document.body.append(stage)
+document.body.append(h('main', {}, stage))
 const renderer = new Renderer(stage, board, view, themeChoice.theme, grid)
 view.lookAt({ x: 0, y: 0 }, 1)
 

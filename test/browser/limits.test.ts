@@ -148,7 +148,7 @@ test('[IN2] a flood of 2 000 edits from the weir panel arrives everywhere, and t
   const a = await openBoard(t, server.httpUrl, 'flood')
   const b = await openBoard(t, server.httpUrl, 'flood')
   await a.keyboard.press('w')
-  await a.click('text=2,000 edits at once')
+  await a.click('button[aria-label="Flood with 2,000 edits"]')
   await untilInPage(b, ({ board }) => [...board.shapes.values()][0]?.points.length === 6_000)
   await agree(a, b, 1)
   await a.waitForSelector('.figures dt:text("Messages received")')

@@ -115,6 +115,13 @@ export function listenToKeys(parts: Parts): void {
     return event.key === ' '
   }
 
+  // The ring around the whole board is for those who go through the page by Tab, not for every shortcut.
+  window.addEventListener('keydown', (event) => {
+    if (event.key === 'Tab') document.documentElement.dataset.walking = ''
+  })
+  window.addEventListener('pointerdown', () => {
+    delete document.documentElement.dataset.walking
+  })
   window.addEventListener('keydown', (event) => {
     if (isTyping(event.target) || event.defaultPrevented) return
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key

@@ -60,7 +60,9 @@ const REFUSED: Words = {
   detail: 'The server refused this board.',
 }
 
-const changes = (n: number): string => (n === 1 ? '1 change not sent yet' : `${n} changes not sent yet`)
+/** The words are left to the tooltip and to screen readers where the window is narrow. */
+const changes = (n: number): HTMLElement =>
+  h('span', { class: 'wide-words', text: n === 1 ? ' change not sent yet' : ' changes not sent yet' })
 
 /** The state of the line, always in the same corner, in a word, with an icon and a colour that all say the same. */
 export function linePill(connection: Connection): HTMLElement {
@@ -74,8 +76,9 @@ export function linePill(connection: Connection): HTMLElement {
     symbol.replaceChildren(icon(words.icon))
     pill.dataset.tone = words.tone
     pill.dataset.state = state.is
-    const sending = state.is === 'connected' && unsent > 0
-    label.textContent = sending ? 'Sending' : unsent > 0 ? `${words.label} · ${changes(unsent)}` : words.label
+    if (unsent === 0) label.replaceChildren(words.label)
+    else if (state.is === 'connected') label.replaceChildren('Sending')
+    else label.replaceChildren(`${words.label} · ${unsent}`, changes(unsent))
     pill.title = words.detail
   }
   connection.state.watch(show)

@@ -53,7 +53,8 @@ export function showPreviews(board: Board, presence: Presence, renderer: Rendere
       }
       if (person.selectionRect) {
         const [x, y, w, h] = person.selectionRect
-        paintOutline(ctx, [x, y, w, h, 0], person.color, view.zoom)
+        const box = [x, y, w, h, 0] as const
+        paintOutline(ctx, how ? applyTransform(box, how) : box, person.color, view.zoom)
       }
     }
     return painted

@@ -1,15 +1,5 @@
 /** The frame around the selection: where its handles are and what pulling one of them does. */
-import {
-  boundsOf,
-  boxOf,
-  centreOf,
-  corners,
-  type Point,
-  type Rect,
-  type Transform,
-  turnPoint,
-  union,
-} from '../board/geometry.ts'
+import { boxOf, centreOf, corners, type Point, rectAround, type Transform, turnPoint } from '../board/geometry.ts'
 import type { Box, Shape } from '../board/shape.ts'
 import { isLine } from '../board/shape.ts'
 
@@ -40,8 +30,8 @@ export function frameOf(shapes: readonly Shape[]): Box | null {
     const [x, y, w, h, angle] = boxOf(shapes[0]!)
     return [Math.min(x, x + w), Math.min(y, y + h), Math.abs(w), Math.abs(h), angle]
   }
-  const around: Rect | null = union(shapes.map((shape) => boundsOf(shape)))
-  return around && [around.x, around.y, around.w, around.h, 0]
+  const around = rectAround(shapes.flatMap((shape) => corners(boxOf(shape))))
+  return [around.x, around.y, around.w, around.h, 0]
 }
 
 export function handlesOf(shapes: readonly Shape[], zoom: number): Handle[] {

@@ -20,6 +20,7 @@ import type { Commands } from '../tools/commands.ts'
 import type { Bench, Tool } from '../tools/tool.ts'
 import { WeirPanel } from '../weir/panel.ts'
 import type { Trouble } from '../weir/trouble.ts'
+import { textButton } from './button.ts'
 import { emptyState } from './empty-state.ts'
 import { helpSheet } from './help.ts'
 import { menu } from './menu.ts'
@@ -144,6 +145,7 @@ export function furnish(parts: Parts): void {
 
   stage.append(emptyState(board))
   document.body.append(
+    textButton('List of objects', toggleObjects, 'list', 'skip'),
     topBar({ room, people, pill: linePill(connection), menu: items, toggleWeir, toasts }),
     lineBanner(connection, newRoom),
     follow.element,

@@ -4,6 +4,7 @@ import type { Board } from '../board/model.ts'
 import type { Connection } from '../line/connection.ts'
 import { iconButton, textButton } from '../ui/button.ts'
 import { h } from '../ui/dom.ts'
+import type { IconName } from '../ui/icons.ts'
 import { fetchMetrics, SERVER_FIGURES } from './server-metrics.ts'
 import { Sparkline } from './sparkline.ts'
 import type { Trouble } from './trouble.ts'
@@ -64,22 +65,26 @@ export class WeirPanel {
       ),
       h('p', { class: 'drawer-note', text: 'What flows through this page’s line, and what the server does about it.' }),
       h(
-        'section',
-        { class: 'charts', attrs: { 'aria-label': 'This page' } },
-        h('h3', { text: 'This page' }),
-        ...Object.values(this.#charts).map(({ element }) => element),
+        'div',
+        { class: 'weir-page' },
+        h(
+          'section',
+          { class: 'charts', attrs: { 'aria-label': 'This page' } },
+          h('h3', { text: 'This page' }),
+          ...Object.values(this.#charts).map(({ element }) => element),
+        ),
+        h(
+          'dl',
+          { class: 'figures' },
+          this.#row('Resyncs', this.#resyncs),
+          this.#row('Objects', this.#objects),
+          this.#row('Board fingerprint', this.#print),
+          this.#row('Bots that agree', this.#bots),
+        ),
+        this.#notices,
       ),
-      h(
-        'dl',
-        { class: 'figures' },
-        this.#row('Resyncs', this.#resyncs),
-        this.#row('Objects', this.#objects),
-        this.#row('Board fingerprint', this.#print),
-        this.#row('Bots that agree', this.#bots),
-      ),
-      this.#notices,
       this.#troubleSection(),
-      h('section', {}, h('h3', { text: 'Server' }), this.#serverNote, this.#server),
+      h('section', { class: 'weir-server' }, h('h3', { text: 'Server' }), this.#serverNote, this.#server),
     )
     connection.noticed.on(({ kind }) => this.#note(NOTICE_WORDS[kind] ?? kind.slice(0, 40)))
     window.setInterval(() => this.#sample(), SAMPLE_MS)
@@ -101,28 +106,25 @@ export class WeirPanel {
   }
 
   #troubleSection(): HTMLElement {
-    const freeze = textButton(
-      `Freeze for ${FREEZE_MS / 1_000} s`,
-      () => {
-        this.#note('Frozen')
-        // Two frames later, so that the press is seen before everything stops.
-        requestAnimationFrame(() => requestAnimationFrame(() => this.trouble.freeze()))
-      },
-      'freeze',
-    )
-    const flood = textButton(`${FLOOD_EDITS.toLocaleString('en')} edits at once`, () => this.trouble.flood(), 'flood')
-    const offline = textButton(`Offline for ${OFFLINE_MS / 1_000} s`, () => this.trouble.offline(), 'offline')
-    const bots = textButton(`Add ${BOTS_PER_PRESS} bots`, () => this.trouble.addBots(), 'bot')
-    const away = textButton('Send bots away', () => this.trouble.removeBots(), 'close')
+    const button = (label: string, words: string, name: IconName, run: () => void) => {
+      const made = textButton(label, run, name)
+      made.title = words
+      made.setAttribute('aria-label', words)
+      return made
+    }
+    // Two frames later, so that the press is seen before everything stops.
+    const freeze = () => requestAnimationFrame(() => requestAnimationFrame(() => this.trouble.freeze()))
+    const [freezeS, offlineS] = [FREEZE_MS / 1_000, OFFLINE_MS / 1_000]
+    const edits = FLOOD_EDITS.toLocaleString('en')
     return h(
       'section',
       { class: 'trouble', attrs: { 'aria-label': 'Make trouble' } },
       h('h3', { text: 'Make trouble' }),
-      freeze,
-      flood,
-      offline,
-      bots,
-      away,
+      button(`Freeze ${freezeS} s`, `Freeze this tab for ${freezeS} s`, 'freeze', freeze),
+      button(`${edits} edits`, `Flood with ${edits} edits`, 'flood', () => this.trouble.flood()),
+      button(`Offline ${offlineS} s`, `Go offline for ${offlineS} s`, 'offline', () => this.trouble.offline()),
+      button(`${BOTS_PER_PRESS} bots`, `Add ${BOTS_PER_PRESS} bots that draw`, 'bot', () => this.trouble.addBots()),
+      button('No bots', 'Send the bots away', 'close', () => this.trouble.removeBots()),
     )
   }
 
