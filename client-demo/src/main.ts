@@ -5,6 +5,7 @@
 import './style/tokens.css'
 import './style/stage.css'
 import './style/bars.css'
+import './style/style-panel.css'
 import './style/panels.css'
 import './style/drawers.css'
 import './style/messages.css'

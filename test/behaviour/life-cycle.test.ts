@@ -1,4 +1,4 @@
-import { createConnection } from 'node:net'
+import { type AddressInfo, createConnection, createServer as createTcpServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/server.ts'
 import { startProcess, startServerProcess } from '../support/process.ts'
@@ -113,8 +113,18 @@ test('[OP4] wrong settings are all named at once, and the exit code is 78', asyn
   }
 })
 
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createTcpServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
 test('[OP5] a second server on the same port says so and does not start', async (t) => {
-  const first = await startServer(t)
+  // Named, not given by the system: the kernel never shares a port that it has picked itself.
+  const first = await startServer(t, { port: await freePort() })
   const { exited, output } = startProcess(t, 'src/main.ts', { PORT: String(first.port), STORAGE: 'memory' })
   expect((await exited).code).toBe(1)
   expect(output()).toContain(`cannot listen on 127.0.0.1:${first.port}`)
