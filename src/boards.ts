@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * `npm run boards -- <command>`: a look at the boards of `DATA_DIR`, and work on them while no server runs.
  *   list, export, verify, backup   only read: also beside a running server

@@ -20,7 +20,7 @@ import { encodeStep2, encodeUpdate } from '../protocol/frames.ts'
 import { encodeNotice, type Notice } from '../protocol/notices.ts'
 import { DeleteRanges, DiffCursor, type DiffSource, type StateVector } from './diff-cursor.ts'
 import type { Drainable, DrainScheduler } from './drain-scheduler.ts'
-import { decide, type FlowLimits, type FlowStep, partBytes } from './flow-policy.ts'
+import { decide, type FlowLimits, type FlowStep, MAX_LIVE_FRAME_BYTES, partBytes } from './flow-policy.ts'
 import type { FrameSink } from './frame-sink.ts'
 import { HeldFrames } from './held-frames.ts'
 import type { PresenceFrame, PresenceStates, SyncFrame } from './outgoing.ts'
@@ -63,6 +63,8 @@ export class Outbox implements Drainable {
   readonly #wire: Wire
   readonly #side: SideLane
   readonly #held = new HeldFrames()
+  /** Longest frame that an empty socket takes whatever else. */
+  readonly #plainBytes: number
 
   #state: OutboxState = 'joining'
   /** What this client has and is owed, while behind. */
@@ -94,6 +96,7 @@ export class Outbox implements Drainable {
       metrics,
       watch: () => deps.scheduler.watch(this),
     })
+    this.#plainBytes = Math.min(MAX_LIVE_FRAME_BYTES, settings.hardBytes - 1)
     this.#side = new SideLane(this.#wire, presence, metrics.messagesDropped)
   }
 
@@ -151,7 +154,9 @@ export class Outbox implements Drainable {
     }
   }
   #pushDecided(frame: SyncFrame): void {
-    const step = this.#decide(frame.bytes.length)
+    // Nearly every frame meets a live client whose socket is empty: what `decide` says then is known.
+    const isPlain = this.#state === 'live' && this.#wire.isEmpty && frame.bytes.length <= this.#plainBytes
+    const step = isPlain ? 'send' : this.#decide(frame.bytes.length)
     switch (step) {
       case 'send':
         if (!this.#wire.write(frame.bytes, 'sync', frame.at)) this.#fallBehind(frame, 'refused')
@@ -171,6 +176,9 @@ export class Outbox implements Drainable {
   /** What changed in presence. Congested clients keep the ids and get the newest states when they drain (FC3). */
   pushPresence(frame: PresenceFrame): void {
     if (this.#isOver) return
+    if (this.#state === 'live' && this.#wire.isEmpty && this.#paceMs === 0 && !this.#side.owesPresence) {
+      if (this.#wire.write(frame.bytes, 'presence', frame.at)) return
+    }
     const isWaiting = this.#state === 'holding' || this.#state === 'behind' || this.#side.owesPresence
     if (!isWaiting && !this.isDegraded && !this.#wire.isCongested()) {
       if (this.#wire.write(frame.bytes, 'presence', frame.at)) return

@@ -176,11 +176,14 @@ export class Room {
   /** Called about once a second. */
   sweep(): void {
     const now = this.#deps.clock.now()
-    this.source.forgetCache()
+    let isShared = false
     for (const { outbox } of this.members) {
+      isShared ||= outbox.state === 'behind'
       const quiet = now - outbox.lastFrameAt >= KEEPALIVE_AFTER_MS
       if (quiet && (outbox.state === 'live' || outbox.state === 'joining')) outbox.pushControl('keepalive', KEEPALIVE)
     }
+    // What cursors share is worth its memory only while some are running.
+    if (!isShared) this.source.forgetCache()
   }
 
   /** What storage loads into and reads from. */
@@ -211,6 +214,7 @@ export class Room {
     this.#claims.stop()
     this.size.stop()
     this.#leaveCluster()
+    this.source.close()
     this.doc.destroy()
   }
 

@@ -147,6 +147,31 @@ test('[ST9] one turn of the loop does one slice of one board, however many load'
   expect(turns).toBeGreaterThanOrEqual(30)
 })
 
+test('[ST9] a record of megabytes is applied in pieces, a slice a turn', async () => {
+  const w = world()
+  const source = new Y.Doc()
+  source.transact(() => edit(source, 0, 3_000, 'x'.repeat(1_000)))
+  await w.storage.append('r', [Y.encodeStateAsUpdate(source)])
+  const { doc, keeper } = w.board()
+  let pieces = 0
+  doc.on('afterTransaction', () => {
+    pieces++
+    w.clock.spend(5)
+  })
+  const done = keeper.load()
+  let turns = 0
+  while (!doc.getMap('m').has('k2999') && turns < 1_000) {
+    const before = pieces
+    await w.clock.turn()
+    expect(pieces - before).toBeLessThanOrEqual(2)
+    turns++
+  }
+  await w.clock.settle()
+  await done
+  expect(turns).toBeGreaterThan(20)
+  expect(sameState(doc, source)).toBe(true)
+})
+
 test('[ST4] a bad record goes to quarantine, is counted and named; the rest is served', async () => {
   const w = world()
   const first = await loaded(w)
