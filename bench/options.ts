@@ -36,6 +36,7 @@ export class UsageError extends Error {}
 
 export function readOptions(args: readonly string[]): Options {
   const { values } = parse(args)
+  if (values.help) throw new UsageError('The benchmark. See bench/README.md.')
   const names = SCENARIOS.map(({ name }) => name)
   return {
     scenarios: values.only === undefined ? names : list(values.only, names),
@@ -68,6 +69,7 @@ function parse(args: readonly string[]) {
         'no-build': { type: 'boolean', default: false },
         'node-flags': { type: 'string', default: '' },
         perf: { type: 'string' },
+        help: { type: 'boolean', default: false },
       },
     })
   } catch (error) {

@@ -53,9 +53,7 @@ export function adminFacts({ reception, registry, authorizer, clock, wallClock }
       for (const session of sessions) session.end(CLOSE.restart)
       return sessions.length
     },
-    deleteRoom: async () => {
-      throw new Error('deleting a board is not available yet')
-    },
+    deleteRoom: (name) => registry.delete(name),
     revoke: (what) => {
       authorizer.revoke({ ...what, before: wallClock() })
       let ended = 0

@@ -21,7 +21,7 @@ const USAGE = `npm run boards -- <command>, on the boards of DATA_DIR (default .
 
 while no server runs:
   import <room> <file> [--merge] a Yjs update (V1) becomes a board, or is merged into one
-  delete <room>                  removes a board; a client that still has it open would bring it back
+  delete <room>                  removes a board for good: clients that still have it are refused
   compact                        merges every board's records into a snapshot
 `
 
@@ -111,8 +111,9 @@ async function verify(storage: LmdbStorage): Promise<number> {
 }
 
 async function backup(storage: LmdbStorage, [directory]: readonly string[]): Promise<number> {
+  say(`copying to ${directory}`)
   await storage.backup(directory!)
-  say(`copied to ${directory}`)
+  say('done')
   return 0
 }
 
@@ -136,9 +137,9 @@ async function importBoard(storage: LmdbStorage, [room, file, option]: readonly 
 }
 
 async function deleteBoard(storage: LmdbStorage, [room]: readonly string[]): Promise<number> {
-  const { done } = await storage.load(room!).next()
-  if (done === true) throw new StorageError(`there is no board ${shown(room!)}`)
-  await storage.delete(room!)
+  const { doc, records } = await readBoard(storage, room!)
+  if (records === 0) throw new StorageError(`there is no board ${shown(room!)}`)
+  await storage.delete(room!, [...doc.store.clients.keys()])
   say('deleted')
   return 0
 }

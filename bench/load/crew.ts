@@ -112,18 +112,22 @@ export class Crew {
     )
   }
 
-  /** What went wrong, in words: clients that were closed, edits that a server left out. */
+  /** Clients that were sent an update without what comes before it. */
+  get gapped(): number {
+    return this.rooms.reduce(
+      (sum, { ledger, clients }) => sum + clients.filter((_, receiver) => ledger.missing(receiver).gaps > 0).length,
+      0,
+    )
+  }
+
+  /** What went wrong with the clients, in words. */
   complaints(): string[] {
     const closes = new Map<number, number>()
-    let gaps = 0
-    for (const { ledger, clients } of this.rooms) {
-      for (const [receiver, { closedWith }] of clients.entries()) {
-        if (closedWith !== null) closes.set(closedWith, (closes.get(closedWith) ?? 0) + 1)
-        if (ledger.missing(receiver).gaps > 0) gaps++
-      }
+    for (const { closedWith } of this.clients) {
+      if (closedWith !== null) closes.set(closedWith, (closes.get(closedWith) ?? 0) + 1)
     }
     const complaints = [...closes].map(([code, count]) => `${count} clients closed with ${code}`)
-    if (gaps > 0) complaints.push(`${gaps} clients were sent updates with gaps`)
+    if (this.gapped > 0) complaints.push(`${this.gapped} clients were sent updates with gaps`)
     return complaints
   }
 

@@ -36,6 +36,7 @@ const STEADY: readonly Column[] = [
   figure('p99, ms', 'p99', millis),
   figure('edit p99', 'editP99', millis),
   figure('presence p99', 'presenceP99', millis),
+  figure('superseded', 'superseded', percent),
   figure('RSS, MiB', 'rssBytes', mebibytes),
   figure('out, MB/s', 'bytesOutPerSecond', megabytes),
   figure('load CPU', 'loadShare', percent),

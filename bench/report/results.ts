@@ -17,7 +17,8 @@ export interface ScenarioRun {
   readonly measurements: readonly Measurement[]
 }
 
-const said = (reached: boolean | null): string => (reached === null ? '' : reached ? 'reached' : 'MISSED')
+const said = (reached: boolean | null, bound: string): string =>
+  bound === '' ? '' : reached === null ? 'not measured' : reached ? 'reached' : 'MISSED'
 
 export function targetTable(rows: readonly Target[]): string {
   const columns = ['scenario', 'what', 'measured', 'must', '', 'goal', ''].map((title) => ({ title }))
@@ -28,9 +29,9 @@ export function targetTable(rows: readonly Target[]): string {
       what,
       measured,
       must,
-      said(reachesMust),
+      said(reachesMust, must),
       goal,
-      said(reachesGoal),
+      said(reachesGoal, goal),
     ]),
   )
 }

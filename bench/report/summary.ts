@@ -44,9 +44,13 @@ export function best(line: Line, name: keyof Figures): number {
   return Math.min(...line.rounds.map(({ figures }) => figures[name] ?? Number.POSITIVE_INFINITY))
 }
 
+/** The line of one scenario and server. What was done wrong has no figures worth comparing. */
 export function find(lines: readonly Line[], scenario: string, server: ServerId, variant?: string): Line | undefined {
   return lines.find(
     (line) =>
-      line.scenario === scenario && line.server === server && (variant === undefined || line.variant === variant),
+      line.scenario === scenario &&
+      line.server === server &&
+      line.verdict !== 'FAILED' &&
+      (variant === undefined || line.variant === variant),
   )
 }

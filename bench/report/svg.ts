@@ -51,7 +51,7 @@ export function chart({ title, x, y, series, limit }: Chart): string {
   if (limit !== undefined) {
     parts.push(
       `<line class="limit" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${at(py(limit.at))}" y2="${at(py(limit.at))}"/>`,
-      `<text x="${WIDTH - RIGHT + 8}" y="${at(py(limit.at) + 4)}">${limit.name}</text>`,
+      `<text x="${LEFT + 6}" y="${at(py(limit.at) - 5)}">${limit.name}</text>`,
     )
   }
   for (const [i, line] of series.entries()) {

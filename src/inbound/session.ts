@@ -351,6 +351,10 @@ export class Session implements Peer {
       return
     }
     const has = Y.decodeStateVector(payload.slice())
+    if (room.isDeleted(has)) {
+      this.end(CLOSE.boardDeleted)
+      return
+    }
     this.#gate?.spendForAnswer(room.answerBytes(has))
     room.answer(member, has)
   }

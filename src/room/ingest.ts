@@ -41,6 +41,8 @@ export class Ingest {
   readonly #levelOf: (client: number, clock: number) => number
   /** Stored parts that build on a record that was lost: tried again whenever one of them may have become whole. */
   #orphans: ParkedPart[] = []
+  /** Authors of boards that were deleted under this room's name. */
+  readonly #buried = new Set<number>()
 
   constructor(doc: Y.Doc, size: RoomSize, deps: IngestDeps) {
     this.#doc = doc
@@ -58,6 +60,15 @@ export class Ingest {
   get hasGaps(): boolean {
     const { pendingStructs, pendingDs } = this.#doc.store
     return this.#orphans.length > 0 || pendingStructs !== null || pendingDs !== null
+  }
+
+  bury(authors: Iterable<number>): void {
+    for (const author of authors) this.#buried.add(author)
+  }
+  isBuried(authors: Iterable<number>): boolean {
+    if (this.#buried.size === 0) return false
+    for (const author of authors) if (this.#buried.has(author)) return true
+    return false
   }
 
   add(received: Received): void {
@@ -97,7 +108,10 @@ export class Ingest {
     if (unit.kind === 'step') return
     const { member } = unit.received
     if (unit.kind === 'refused') this.#strike(member, unit.reason)
-    else if (unit.first && this.#size.refuses(unit.summary, this.#stateOf)) {
+    else if (unit.first && this.#buried.size > 0 && this.isBuried(unit.summary.sections.map(({ client }) => client))) {
+      this.#intake.skipRest(member)
+      member.outbox.end(CLOSE.boardDeleted)
+    } else if (unit.first && this.#size.refuses(unit.summary, this.#stateOf)) {
       this.#deps.metrics.messageErrors.add('board_too_large')
       this.#intake.skipRest(member)
       member.outbox.end(CLOSE.boardTooLarge)

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import type { Cluster } from '../cluster/cluster.ts'
 import { type Clock, every } from '../observe/clock.ts'
 import type { Metrics } from '../observe/metrics.ts'
+import { CLOSE } from '../protocol/close-reasons.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageMetrics } from '../storage/storage-metrics.ts'
 import { type Failing, Keeper } from './keeper.ts'
@@ -85,6 +86,63 @@ export class RoomRegistry {
    * `RoomsFullError`, or with the storage's error when the board could not be loaded.
    */
   async join(name: string, makeMember: (room: Room) => Member | null): Promise<void> {
+    for (;;) {
+      const entry = await this.#enter(name)
+      try {
+        await entry.loaded
+        if (entry.leaving !== null) continue
+        const member = makeMember(entry.room)
+        if (member !== null) entry.room.join(member)
+        return
+      } finally {
+        entry.expected--
+        this.#leaveWhenIdle(name, entry)
+      }
+    }
+  }
+
+  /**
+   * Deletes a board for good: its members are closed with 4410, its authors remembered. How many members there were; null
+   * when there is no such board. Rejects when the store cannot do it: the board is then as it was.
+   */
+  async delete(name: string): Promise<number | null> {
+    const entry = await this.#enter(name)
+    const { room } = entry
+    try {
+      await entry.loaded
+      if (entry.leaving !== null) throw new Error('the room is leaving memory, try again')
+      if (room.doc.store.clients.size === 0) return null
+    } finally {
+      entry.expected--
+      this.#leaveWhenIdle(name, entry)
+    }
+    const members = [...room.members]
+    const done = this.#bury(name, entry)
+    // Joins wait, whatever comes of it.
+    entry.leaving = done.catch(() => {})
+    try {
+      await done
+      for (const { outbox } of members) outbox.end(CLOSE.boardDeleted)
+    } catch (error) {
+      // They come back to a board that is still there, and bring what was not saved meanwhile.
+      for (const { outbox } of members) outbox.end(CLOSE.loadFailed)
+      throw error
+    }
+    return members.length
+  }
+
+  async #bury(name: string, { room, keeper }: Entry): Promise<void> {
+    try {
+      keeper.abandon()
+      await this.#deps.storage.delete(name, [...room.doc.store.clients.keys()])
+    } finally {
+      this.#rooms.delete(name)
+      room.destroy()
+    }
+  }
+
+  /** The room's entry, expecting one more. */
+  async #enter(name: string): Promise<Entry> {
     let entry = this.#rooms.get(name)
     while (entry !== undefined && entry.leaving !== null) {
       await entry.leaving
@@ -94,14 +152,7 @@ export class RoomRegistry {
     entry.expected++
     entry.cancelIdle?.()
     entry.cancelIdle = null
-    try {
-      await entry.loaded
-      const member = makeMember(entry.room)
-      if (member !== null) entry.room.join(member)
-    } finally {
-      entry.expected--
-      this.#leaveWhenIdle(name, entry)
-    }
+    return entry
   }
 
   /** A member leaves; the last one starts the room's idle time. */
@@ -142,8 +193,11 @@ export class RoomRegistry {
       metrics: this.#deps.storageMetrics,
       slices: this.#slices,
     })
-    const loaded = keeper.load().then(
-      () => room.loaded(),
+    const loaded = Promise.all([this.#deps.storage.buried(name), keeper.load()]).then(
+      ([authors]) => {
+        room.bury(authors)
+        room.loaded()
+      },
       (error: unknown) => {
         // Everybody who waits is refused; the next join tries again.
         if (this.#rooms.get(name)?.room === room) this.#rooms.delete(name)

@@ -137,6 +137,15 @@ export class Room {
     return all === 0 ? 0 : Math.ceil((this.size.bytes * missing) / all)
   }
 
+  /** Authors of boards that were deleted under this name: whoever brings them would bring the board back (AC6). */
+  bury(authors: Iterable<number>): void {
+    this.#ingest.bury(authors)
+  }
+  /** Whether a client with this vector has a deleted board. */
+  isDeleted(has: StateVector): boolean {
+    return this.#ingest.isBuried(has.keys())
+  }
+
   /** A checked update. It is in the document, and on its way to everybody, after the next flush. */
   receive(received: Received): void {
     if (received.isAnswer) received.member.repair.answered()

@@ -5,13 +5,22 @@
  * said it holds (ST1, ST2).
  */
 import { existsSync, mkdirSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../observe/clock.ts'
+import { commitFailure } from './commit-failure.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
-import { type LmdbTables, META, numberIn, openTables, readChunk, reading, writeCounters } from './lmdb-tables.ts'
+import {
+  authorsIn,
+  type LmdbTables,
+  META,
+  numberIn,
+  openTables,
+  readChunk,
+  reading,
+  writeCounters,
+} from './lmdb-tables.ts'
 import { decodeQuarantined, encodeQuarantined, type Quarantined } from './quarantine-entry.ts'
 import { endKey, firstKey, keyAfter, nameKey, placeOf, recordKey, uintBytes, uintOf } from './record-key.ts'
 import {
@@ -46,8 +55,6 @@ export interface LmdbStorageOptions {
 const DEFAULT_INTERVAL_MS = 50
 /** Ids of rooms that are kept at hand. Forgetting them costs a look-up each. */
 const CACHED_IDS = 10_000
-/** With less than this free beside what was to be written, a failed write is put down to a full disk. */
-const SPARE_BYTES = 1 << 20
 const ZERO = Buffer.from([0])
 
 export class LmdbStorage implements Storage {
@@ -101,14 +108,7 @@ export class LmdbStorage implements Storage {
   async *load(room: string): AsyncGenerator<StoredRecord> {
     const id = this.#read(() => this.#idOf(room))
     if (id === undefined) return
-    let start = firstKey(id)
-    for (;;) {
-      const { records, last } = this.#read(() => readChunk(this.#tables.records, start, endKey(id)))
-      yield* records
-      if (last) return
-      start = keyAfter(records.at(-1)!, id)
-      await this.#loopFree()
-    }
+    yield* this.#records(id)
   }
 
   async append(room: string, updates: readonly Uint8Array[]): Promise<number> {
@@ -161,10 +161,19 @@ export class LmdbStorage implements Storage {
     this.#metrics.quarantined.add(moved)
   }
 
-  async delete(room: string): Promise<void> {
+  async buried(room: string): Promise<readonly number[]> {
+    return this.#read(() => authorsIn(this.#tables.graves, Buffer.from(room)))
+  }
+
+  async delete(room: string, authors: readonly number[] = []): Promise<void> {
     const name = this.#writable(room)
     let known = false
     const write = () => {
+      const { graves } = this.#tables
+      if (authors.length > 0) {
+        const all = [...new Set([...authorsIn(graves, name), ...authors])]
+        void graves.put(name, Buffer.from(JSON.stringify(all)))
+      }
       const id = this.#idOf(room)
       if (id === undefined) return
       known = true
@@ -260,20 +269,26 @@ export class LmdbStorage implements Storage {
     return reading(this.#tables, () => [...this.#tables.records.getKeys(range)])
   }
 
-  async #measure(room: string, id: number): Promise<StoredRoom> {
-    let [records, tail, bytes] = [0, 0, 0]
+  async *#records(id: number): AsyncGenerator<StoredRecord> {
     let start = firstKey(id)
     for (;;) {
-      const chunk = this.#read(() => readChunk(this.#tables.records, start, endKey(id)))
-      for (const { part, update } of chunk.records) {
-        records++
-        if (part === 0) tail++
-        bytes += update.byteLength
-      }
+      const { records, last } = this.#read(() => readChunk(this.#tables.records, start, endKey(id)))
+      yield* records
+      if (last) return
+      start = keyAfter(records.at(-1)!, id)
       await this.#loopFree()
-      if (chunk.last) return { room, records, tail, bytes }
-      start = keyAfter(chunk.records.at(-1)!, id)
     }
+  }
+
+  async #measure(room: string, id: number): Promise<StoredRoom> {
+    let [records, tail, bytes] = [0, 0, 0]
+    for await (const { part, update } of this.#records(id)) {
+      records++
+      if (part === 0) tail++
+      bytes += update.byteLength
+    }
+    await this.#loopFree()
+    return { room, records, tail, bytes }
   }
 
   #loopFree(): Promise<void> {
@@ -292,19 +307,9 @@ export class LmdbStorage implements Storage {
       this.#metrics.roomsStored += this.#named.length
     } catch (error) {
       for (const room of this.#named) this.#ids.delete(room)
-      throw await this.#explained(error, bytes)
+      throw await commitFailure(error, this.#options.directory, bytes)
     } finally {
       this.#named = []
     }
-  }
-
-  /** LMDB for Node keeps the cause in a promise of its own, and calls a full disk an input/output error. */
-  async #explained(error: unknown, bytes: number): Promise<StorageError> {
-    const { commitError } = error as { commitError?: Promise<never> }
-    const said = commitError?.catch((cause: unknown) => cause)
-    const cause = said === undefined ? error : await Promise.race([said, sleep(1_000, error)])
-    const { bavail, bsize } = await statfs(this.#options.directory).catch(() => ({ bavail: Infinity, bsize: 1 }))
-    if (bavail * bsize >= bytes + SPARE_BYTES) return new StorageError(reasonOf(cause), { cause })
-    return new StorageError(`the disk is full (${reasonOf(cause)})`, { cause })
   }
 }

@@ -2,6 +2,7 @@
  * What lies in the LMDB environment, and reading it:
  *   names       room → id                  records     id · seq · part → update
  *   meta        next id and seq            quarantine  id · seq · part → why, and the bytes
+ *   graves      room → authors of the boards that were deleted under that name
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,6 +19,7 @@ export interface LmdbTables {
   readonly records: Table
   readonly quarantine: Table
   readonly meta: Table
+  readonly graves: Table
   /** Boards that are stored, when opened. */
   readonly rooms: number
 }
@@ -54,11 +56,11 @@ export function openTables(path: string, readOnly: boolean): LmdbTables {
     return found
   }
   try {
-    const tables = [table('names'), table('records'), table('quarantine'), table('meta')] as const
-    const [names, records, quarantine, meta] = tables
+    const tables = [table('names'), table('records'), table('quarantine'), table('meta'), table('graves')] as const
+    const [names, records, quarantine, meta, graves] = tables
     const format = numberIn(meta, META.format) ?? FORMAT
     if (format !== FORMAT) throw new StorageError(`${path} has format ${format}, this program reads format ${FORMAT}`)
-    return { root, names, records, quarantine, meta, rooms: entries(names) }
+    return { root, names, records, quarantine, meta, graves, rooms: entries(names) }
   } catch (error) {
     void root.close()
     throw error
@@ -70,6 +72,12 @@ export function writeCounters(meta: Table, nextId: number, nextSeq: number): voi
   void meta.put(META.format, uintBytes(FORMAT))
   void meta.put(META.nextId, uintBytes(nextId))
   void meta.put(META.nextSeq, uintBytes(nextSeq))
+}
+
+/** Authors in a grave, as they are written: a list of numbers in JSON. */
+export function authorsIn(table: Table, name: Buffer): number[] {
+  const bytes = table.get(name)
+  return bytes === undefined ? [] : (JSON.parse(Buffer.from(bytes).toString()) as number[])
 }
 
 export function numberIn(table: Table, key: Buffer): number | undefined {

@@ -18,6 +18,7 @@ export class MemoryStorage implements Storage {
   readonly quarantined: QuarantinedRecord[] = []
   readonly #metrics: StorageMetrics
   readonly #rooms = new Map<string, StoredRecord[]>()
+  readonly #graves = new Map<string, Set<number>>()
   #seq = 0
   #closed = false
 
@@ -66,9 +67,15 @@ export class MemoryStorage implements Storage {
     this.#wrote(0)
   }
 
-  async delete(room: string): Promise<void> {
+  async buried(room: string): Promise<readonly number[]> {
+    this.#open()
+    return [...(this.#graves.get(room) ?? [])]
+  }
+
+  async delete(room: string, authors: readonly number[] = []): Promise<void> {
     this.#open()
     this.#rooms.delete(room)
+    if (authors.length > 0) this.#graves.set(room, new Set([...(this.#graves.get(room) ?? []), ...authors]))
     this.#wrote(0)
   }
 

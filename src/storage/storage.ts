@@ -55,8 +55,13 @@ export interface Storage {
   compact(room: string, through: number, parts: readonly Uint8Array[]): Promise<void>
   /** Moves records out of the way in one transaction, keeping their bytes for a person to look at (ST4). */
   quarantine(room: string, bad: readonly BadRecord[]): Promise<void>
-  /** Removes a board whole, quarantine excepted. An unknown room is no error. */
-  delete(room: string): Promise<void>
+  /**
+   * Removes a board whole, quarantine excepted, and remembers its `authors` beside those of boards deleted before under
+   * that name (AC6), in one transaction. An unknown room is no error.
+   */
+  delete(room: string, authors?: readonly number[]): Promise<void>
+  /** Authors of the boards that were deleted under this name. Rejects with a StorageError when the store cannot be read. */
+  buried(room: string): Promise<readonly number[]>
   /** Every stored board, in the order of the names' bytes, the event loop free in between. */
   rooms(): AsyncIterable<StoredRoom>
   /** Waits for what is in flight, then lets go of the directory. Idempotent; everything else rejects afterwards. */

@@ -108,6 +108,21 @@ test('hostile boards and presence are shown as text or not at all', async (t) =>
   await untilInPage(page, ({ board }) => board.shapes.size === 5)
 })
 
+test('images that are too large or no pictures are refused in words, and nothing lands on the board', async (t) => {
+  const server = await startServer(t)
+  const page = await openBoard(t, server.httpUrl, 'refused-images')
+  const choose = async (name: string, buffer: Buffer) => {
+    const chooser = page.waitForEvent('filechooser')
+    await page.click('.tool[data-tool="image"]')
+    await (await chooser).setFiles({ name, mimeType: 'image/png', buffer })
+  }
+  await choose('large.png', Buffer.alloc(11 * 1024 * 1024))
+  await page.waitForSelector('.toast-warning:has-text("up to 10 MB")')
+  await choose('drawing.png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))
+  await page.waitForSelector('.toast-warning:has-text("Only PNG, JPEG, WebP and GIF")')
+  expect(await inPage(page, ({ board }) => board.shapes.size)).toBe(0)
+})
+
 test('exports: JSON comes back as the same objects, SVG and PNG are what they say', async (t) => {
   const server = await startServer(t)
   const a = await openBoard(t, server.httpUrl, 'export')

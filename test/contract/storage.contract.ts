@@ -164,6 +164,19 @@ export function storageContract(open: () => Promise<Storage>): void {
     ])
   })
 
+  test('[AC6] the authors of deleted boards are remembered, all of them, under their name alone', async () => {
+    const storage = await open()
+    expect(await storage.buried('r')).toEqual([])
+    await storage.append('r', [bytes('1')])
+    await storage.delete('r', [1, 2 ** 40])
+    await storage.append('r', [bytes('2')])
+    await storage.delete('r', [3, 1])
+    await storage.delete('r')
+    expect([...(await storage.buried('r'))].sort((a, b) => a - b)).toEqual([1, 3, 2 ** 40])
+    expect(await storage.buried('R')).toEqual([])
+    expect(await roomsOf(storage)).toEqual([])
+  })
+
   test('a load may be left before its end', async () => {
     const storage = await open()
     for (const text of ['1', '2', '3']) await storage.append('r', [bytes(text)])

@@ -6,7 +6,7 @@ import type { Box, Draft, Shape } from '../board/shape.ts'
 import { layoutText, textWidth } from '../canvas/text-layout.ts'
 import { boardFromJson, boardToJson } from '../export/board-json.ts'
 import type { Toasts } from '../ui/toast.ts'
-import type { Bench } from './tool.ts'
+import type { Bench, Look } from './tool.ts'
 
 export const CLIPBOARD_TYPE = 'application/x-y-weir+json'
 const COPY_OFFSET = 24
@@ -69,6 +69,25 @@ export class Commands {
 
   bounds(): Rect | null {
     return union(this.selected().map(boundsOf))
+  }
+
+  restyle(part: Partial<Look>): void {
+    const { history, board } = this.bench
+    const shapes = this.selected()
+    if (shapes.length === 0) return
+    history.mark()
+    board.patch(
+      shapes.map(({ id }) => id),
+      part,
+    )
+    const { size } = part
+    if (size === undefined) return
+    // The height of a text follows from its size.
+    const texts = shapes.filter(({ kind }) => kind === 'text')
+    const resized = texts.map(({ id, text, box: [x, y, w, , angle] }) => {
+      return [id, [x, y, w, layoutText(text, size, w).height, angle]] as const
+    })
+    board.setBoxes(new Map<string, Box>(resized))
   }
 
   duplicate(): void {

@@ -172,6 +172,9 @@ export function furnish(parts: Parts): void {
     stopFollowing: () => follow.stop(),
   })
 
+  connection.state.watch(({ is }) => {
+    stage.dataset.line = is
+  })
   tool.watch((name) => say(`Tool: ${TOOL_LABELS[name].label}`))
   bench.selection.watch((ids) => {
     if (ids.size > 0) say(ids.size === 1 ? '1 object selected' : `${ids.size} objects selected`)

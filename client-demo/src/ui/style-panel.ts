@@ -56,14 +56,12 @@ export function stylePanel(
   theme: Signal<Theme>,
   readOnly: Signal<boolean>,
 ): HTMLElement {
-  const { board, history, selection, look, tool } = bench
+  const { board, selection, look, tool } = bench
   const marks: Array<(look: Look) => void> = []
 
   const apply = (part: Partial<Look>) => {
     look.set({ ...look.value, ...part })
-    if (selection.value.size === 0) return
-    history.mark()
-    board.patch(selection.value, part)
+    commands.restyle(part)
   }
   const choice = (label: string, part: Partial<Look>, content: Node) => {
     const button = h(

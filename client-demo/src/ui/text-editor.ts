@@ -128,7 +128,7 @@ export function textEditor(
     renderer.lift('writing', new Set([id]))
     place()
     field.focus({ preventScroll: true })
-    field.select()
+    field.setSelectionRange(field.value.length, field.value.length)
   })
   board.changed.on((ids) => {
     if (open === null || !ids.has(open)) return

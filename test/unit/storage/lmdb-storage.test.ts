@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../../src/observe/clock.ts'
 import { LmdbStorage, type LmdbStorageOptions, type Quarantined } from '../../../src/storage/lmdb-storage.ts'
@@ -149,12 +151,17 @@ describe('LMDB storage', () => {
     expect(texts(await recordsOf(copy, 'r'))).toEqual(['1'])
   })
 
-  test('nothing is left running after close', async () => {
-    const before = process.getActiveResourcesInfo().sort()
-    const storage = await open()
-    await storage.append('r', [bytes('1')])
-    await recordsOf(storage, 'r')
-    await storage.close()
-    expect(process.getActiveResourcesInfo().sort()).toEqual(before)
+  test('nothing is left running after close: the process ends by itself, at once', async () => {
+    const program = `
+      import { LmdbStorage } from ${JSON.stringify(new URL('../../../src/storage/lmdb-storage.ts', import.meta.url))}
+      import { systemClock } from ${JSON.stringify(new URL('../../../src/observe/clock.ts', import.meta.url))}
+      const storage = await LmdbStorage.open({ directory: process.argv[1], clock: systemClock })
+      await storage.append('r', [new Uint8Array(10)])
+      for await (const record of storage.load('r')) console.log(record.update.length)
+      await storage.close()
+      console.log(process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'Immediate').length)`
+    const args = ['--import', 'tsx', '--input-type=module', '-e', program, directory()]
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    expect(stdout).toBe('10\n0\n')
   })
 })
