@@ -15,6 +15,8 @@ export interface Options {
   readonly entry: string
   readonly build: boolean
   readonly nodeFlags: readonly string[]
+  /** Settings for y-weir that are not its defaults. */
+  readonly settings: Readonly<Record<string, string>>
   /** Where to leave a `perf` recording of every measured window of y-weir, or null. */
   readonly perf: string | null
 }
@@ -30,7 +32,15 @@ export const USAGE = `npm run bench -- [options]
   --entry file      another build of y-weir than dist/main.js; not built, and RESULTS.md is left alone
   --no-build        dist/ is taken as it is
   --node-flags "…"  flags for node when it runs y-weir; RESULTS.md is left alone
+  --set NAME=value  a setting of y-weir, may be repeated; RESULTS.md is left alone
   --perf dir        records y-weir's measured windows with perf; RESULTS.md is left alone`
+
+/** Whether the figures may stand in RESULTS.md. */
+export function isStandard(options: Options): boolean {
+  const { quick, build, servers, nodeFlags, settings, storage } = options
+  const isPlain = nodeFlags.length === 0 && Object.keys(settings).length === 0 && storage === 'memory'
+  return !quick && build && servers === null && isPlain
+}
 
 export class UsageError extends Error {}
 
@@ -51,6 +61,7 @@ export function readOptions(args: readonly string[]): Options {
       // Names for compiled and for interpreted functions.
       ...(values.perf === undefined ? [] : ['--perf-basic-prof', '--interpreted-frames-native-stack']),
     ],
+    settings: Object.fromEntries(values.set.map(setting)),
     perf: values.perf === undefined ? null : resolve(values.perf),
   }
 }
@@ -69,6 +80,7 @@ function parse(args: readonly string[]) {
         'no-build': { type: 'boolean', default: false },
         'node-flags': { type: 'string', default: '' },
         perf: { type: 'string' },
+        set: { type: 'string', multiple: true, default: [] },
         help: { type: 'boolean', default: false },
       },
     })
@@ -83,6 +95,12 @@ function list(text: string, allowed: readonly string[]): string[] {
     if (!allowed.includes(name)) throw new UsageError(`${JSON.stringify(name)} is none of ${allowed.join(', ')}`)
   }
   return chosen
+}
+
+function setting(text: string): [string, string] {
+  const split = text.indexOf('=')
+  if (split <= 0) throw new UsageError(`--set takes NAME=value, not ${text}`)
+  return [text.slice(0, split), text.slice(split + 1)]
 }
 
 function count(text: string): number {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { within } from './load/waiting.ts'
-import { type Options, readOptions, USAGE, UsageError } from './options.ts'
+import { isStandard, type Options, readOptions, USAGE, UsageError } from './options.ts'
 import { scenarioTable } from './report/columns.ts'
 import { machine } from './report/machine.ts'
 import { plots } from './report/plots.ts'
@@ -106,13 +106,7 @@ async function main(options: Options): Promise<void> {
   }
   const measurements = runs.flatMap((run) => run.measurements)
   say(targetTable(targets(summarise(measurements))))
-  const isOfficial =
-    !options.quick &&
-    options.build &&
-    options.servers === null &&
-    options.nodeFlags.length === 0 &&
-    options.storage === 'memory'
-  if (isOfficial) report(runs)
+  if (isStandard(options)) report(runs)
   else say('bench/RESULTS.md is left alone: these were not the standard conditions')
   process.exitCode = measurements.some(({ verdict, server }) => server === 'y-weir' && verdict === 'FAILED') ? 1 : 0
 }

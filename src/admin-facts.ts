@@ -3,6 +3,7 @@ import * as Y from 'yjs'
 import type { AdminFacts } from './http/admin.ts'
 import type { Authorizer } from './inbound/authorizer.ts'
 import type { Reception } from './inbound/reception.ts'
+import { concerns } from './inbound/revocations.ts'
 import type { Clock } from './observe/clock.ts'
 import { CLOSE } from './protocol/close-reasons.ts'
 import type { Room } from './room/room.ts'
@@ -55,10 +56,13 @@ export function adminFacts({ reception, registry, authorizer, clock, wallClock }
     },
     deleteRoom: (name) => registry.delete(name),
     revoke: (what) => {
-      authorizer.revoke({ ...what, before: wallClock() })
+      const revocation = { ...what, before: wallClock() }
+      authorizer.revoke(revocation)
       let ended = 0
       for (const session of reception.sessions) {
-        if (session.grant === null || authorizer.holds(session.grant)) continue
+        // Asked directly too: without keys nothing is remembered, but the sessions end all the same.
+        if (session.grant === null || (authorizer.holds(session.grant) && !concerns(revocation, session.grant)))
+          continue
         session.end(CLOSE.noAccess)
         ended++
       }

@@ -3,6 +3,7 @@
  * all mistakes are reported together (OP4). README's table is checked against this list by a test.
  */
 import { totalmem } from 'node:os'
+import { parseAllowedOrigins } from './inbound/origin-check.ts'
 
 interface NumberSetting {
   readonly env: string
@@ -304,6 +305,8 @@ function contradictions(config: Config): string[] {
   if ((config.tlsCertFile === '') !== (config.tlsKeyFile === '')) {
     mistakes.push('TLS_CERT_FILE and TLS_KEY_FILE go together')
   }
+  for (const mistake of parseAllowedOrigins(config.allowedOrigins).mistakes)
+    mistakes.push(`ALLOWED_ORIGINS: ${mistake}`)
   const keys = [config.authJwtSecret, config.authJwksUrl, config.authPublicKeyFile].filter((key) => key !== '')
   if (keys.length > 1) mistakes.push('AUTH_JWT_SECRET, AUTH_JWKS_URL and AUTH_PUBLIC_KEY_FILE exclude each other')
   if (config.redisUrl !== '') mistakes.push('REDIS_URL is set, but this version runs on a single node')

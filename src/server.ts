@@ -18,13 +18,13 @@ import { Oversized } from './inbound/oversized.ts'
 import { AddressBudgets } from './inbound/rate-limiter.ts'
 import { Reception } from './inbound/reception.ts'
 import { SecondChances } from './inbound/second-chances.ts'
-import type { SessionSettings } from './inbound/session.ts'
 import { every, systemClock } from './observe/clock.ts'
 import { Metrics } from './observe/metrics.ts'
 import { metricsText } from './observe/metrics-text.ts'
 import { ProcessWatch } from './observe/process-watch.ts'
 import { DrainScheduler } from './outbound/drain-scheduler.ts'
 import { clampSoft } from './outbound/flow-policy.ts'
+import type { OutboxSettings } from './outbound/outbox.ts'
 import { CLOSE } from './protocol/close-reasons.ts'
 import { MESSAGE_ERRORS } from './protocol/message-errors.ts'
 import { RoomRegistry } from './room/room-registry.ts'
@@ -143,13 +143,16 @@ async function start(config: Config, log: Logger): Promise<Running> {
     trustedHops: config.trustedProxyHops,
     isFull,
     session: {
-      settings: sessionSettings(config),
+      settings: {
+        presence: { maxStateBytes: config.maxPresenceBytes, maxEntries: MAX_PRESENCE_ENTRIES },
+        maxMessageBytes: config.maxMessageBytes,
+      },
+      outbox: { settings: outboxSettings(config), clock, scheduler, metrics },
       clock,
       wallClock: Date.now,
       metrics,
       log,
       registry,
-      scheduler,
       oversized: new Oversized(clock),
       chances: new SecondChances(
         {
@@ -264,20 +267,16 @@ async function start(config: Config, log: Logger): Promise<Running> {
   }
 }
 
-function sessionSettings(config: Config): SessionSettings {
+function outboxSettings(config: Config): OutboxSettings {
   const hardBytes = config.maxBufferedBytes
   return {
-    outbox: {
-      softBytes: clampSoft(config.slowClientBufferBytes, hardBytes),
-      hardBytes,
-      maxQueued: config.maxQueuedMessages,
-      maxCongestedMs: config.maxCongestedMs,
-      drainBatch: config.drainBatchSize,
-      closeGraceMs: config.closeGraceMs,
-      presenceIntervalMs: config.awarenessFlushIntervalMs,
-    },
-    presence: { maxStateBytes: config.maxPresenceBytes, maxEntries: MAX_PRESENCE_ENTRIES },
-    maxMessageBytes: config.maxMessageBytes,
+    softBytes: clampSoft(config.slowClientBufferBytes, hardBytes),
+    hardBytes,
+    maxQueued: config.maxQueuedMessages,
+    maxCongestedMs: config.maxCongestedMs,
+    drainBatch: config.drainBatchSize,
+    closeGraceMs: config.closeGraceMs,
+    presenceIntervalMs: config.awarenessFlushIntervalMs,
   }
 }
 

@@ -75,12 +75,12 @@ function tallied(tally: Tally, cpuMs: number, elapsedMs: number): Figures {
     deliveriesPerSecond: (deliveries / elapsedMs) * 1000,
     // What was sent just before the window arrives in it, what is sent last arrives after it.
     share: Math.min(1, deliveries / due),
-    superseded: tally.presence === 0 ? 0 : tally.superseded / tally.presence,
     p50: all.quantile(0.5),
     p99: all.quantile(0.99),
     editP50: tally.editDelay.quantile(0.5),
     editP99: tally.editDelay.quantile(0.99),
     ...(tally.presence > 0 && {
+      superseded: tally.superseded / tally.presence,
       presenceP50: tally.presenceDelay.quantile(0.5),
       presenceP99: tally.presenceDelay.quantile(0.99),
     }),

@@ -27,6 +27,8 @@ export interface CatalogueOptions {
   readonly storage: StorageKind
   /** Flags for node when it runs y-weir. */
   readonly nodeFlags: readonly string[]
+  /** Settings for y-weir that are not its defaults. */
+  readonly settings: Readonly<Record<string, string>>
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -38,7 +40,7 @@ const NODE_MAJOR = Number(process.versions.node.split('.')[0])
 
 export const ADMIN_TOKEN = 'bench'
 
-export function weir({ entry, storage, nodeFlags }: CatalogueOptions): ServerKind {
+export function weir({ entry, storage, nodeFlags, settings }: CatalogueOptions): ServerKind {
   return {
     id: 'y-weir',
     label: storage === 'memory' ? 'y-weir' : `y-weir (${storage})`,
@@ -46,7 +48,7 @@ export function weir({ entry, storage, nodeFlags }: CatalogueOptions): ServerKin
     dialect: 'y-websocket',
     keepsBoards: true,
     args: [...nodeFlags, entry],
-    env: { STORAGE: storage, ADMIN_TOKEN },
+    env: { STORAGE: storage, ADMIN_TOKEN, ...settings },
     note: null,
   }
 }

@@ -6,17 +6,16 @@
 import type { Logger } from 'pino'
 import * as Y from 'yjs'
 import type { Clock } from '../observe/clock.ts'
+import { LazyLog } from '../observe/lazy-log.ts'
 import type { Metrics } from '../observe/metrics.ts'
-import type { DrainScheduler } from '../outbound/drain-scheduler.ts'
 import type { FrameSink } from '../outbound/frame-sink.ts'
-import { Outbox, type OutboxSettings } from '../outbound/outbox.ts'
+import { Outbox, type OutboxDeps, type OutboxOwner } from '../outbound/outbox.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import { decodeFrame } from '../protocol/frames.ts'
 import { decodePresence, isEcho, type PresenceLimits } from '../protocol/presence-frame.ts'
 import { checkStateVector, checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
 import { CHECK_AT_ONCE_BYTES } from '../room/intake.ts'
-import type { Member } from '../room/member.ts'
-import { Repair } from '../room/repair.ts'
+import { Member } from '../room/member.ts'
 import type { Room } from '../room/room.ts'
 import { type RoomRegistry, RoomsFullError } from '../room/room-registry.ts'
 import { Strikes } from '../room/strikes.ts'
@@ -26,11 +25,10 @@ import type { Grant, Refusal } from './grant.ts'
 import type { Oversized } from './oversized.ts'
 import type { AddressBudgets, RateLimiter } from './rate-limiter.ts'
 import { clientKey, type SecondChances } from './second-chances.ts'
-import { SyncGate } from './sync-gate.ts'
+import { type GateEvents, SyncGate } from './sync-gate.ts'
 import type { Peer } from './upgrade.ts'
 
 export interface SessionSettings {
-  readonly outbox: OutboxSettings
   readonly presence: PresenceLimits
   /** `WS_MAX_MESSAGE_BYTES` */
   readonly maxMessageBytes: number
@@ -42,7 +40,7 @@ export interface SessionDeps {
   readonly metrics: Metrics
   readonly log: Logger
   readonly registry: RoomRegistry
-  readonly scheduler: DrainScheduler
+  readonly outbox: OutboxDeps
   readonly budgets: AddressBudgets
   readonly oversized: Oversized
   readonly chances: SecondChances
@@ -75,11 +73,11 @@ type State =
   | { readonly name: 'joined'; readonly room: Room; readonly member: Member; readonly grant: Grant }
   | { readonly name: 'gone' }
 
-export class Session implements Peer {
+export class Session implements Peer, OutboxOwner, GateEvents {
   readonly #sink: FrameSink
   readonly #request: SessionRequest
   readonly #deps: SessionDeps
-  readonly #log: Logger
+  readonly log: LazyLog
   readonly #limiter: RateLimiter
   readonly #strikes: Strikes
   readonly #backlog = new Backlog()
@@ -96,7 +94,7 @@ export class Session implements Peer {
     this.#sink = sink
     this.#request = request
     this.#deps = deps
-    this.#log = deps.log.child({ room: request.room, address: request.address })
+    this.log = new LazyLog(deps.log, { room: request.room, address: request.address })
     this.#limiter = deps.budgets.open(request.address)
     this.#strikes = new Strikes(deps.clock)
     this.#openedAt = deps.clock.now()
@@ -128,7 +126,7 @@ export class Session implements Peer {
       await this.#deps.registry.join(name, (room) => this.#join(room, answer))
     } catch (error) {
       const full = error instanceof RoomsFullError
-      this.#log.warn({ err: error }, full ? 'no room for another room' : 'room could not be joined')
+      this.log.warn({ err: error }, full ? 'no room for another room' : 'room could not be joined')
       this.#refuse(full ? CLOSE.serverFull : CLOSE.loadFailed)
     }
     // In a turn of its own: nothing is written from inside the socket's callback.
@@ -141,7 +139,7 @@ export class Session implements Peer {
     this.#deps.metrics.bytesReceived.add(bytes.length)
     if (bytes.length > this.#deps.settings.maxMessageBytes) {
       this.#deps.metrics.messageErrors.add('message_too_large')
-      this.#log.warn({ bytes: bytes.length }, 'message too large')
+      this.log.warn({ bytes: bytes.length }, 'message too large')
       this.end(CLOSE.messageTooLarge)
     } else if (!isBinary) this.#malformed('text_frame')
     else if (this.#state.name === 'admitting' || !this.#backlog.isEmpty) this.#backlog.keep(bytes)
@@ -167,7 +165,7 @@ export class Session implements Peer {
     this.#deps.metrics.countClose(code)
     if (cutForSize) {
       this.#deps.metrics.messageErrors.add('message_too_large')
-      this.#log.warn('message too large, cut')
+      this.log.warn('message too large, cut')
       this.#deps.oversized.note(this.#request.address, this.#request.room ?? '')
     }
     const outbox = this.#state.name === 'joined' ? this.#state.member.outbox : this.#ending
@@ -215,42 +213,39 @@ export class Session implements Peer {
       this.#refuse(CLOSE.noAccess)
       return null
     }
-    const { clock, metrics, scheduler, settings } = this.#deps
-    const outbox = new Outbox(this.#sink, room.source, room.presence, {
-      settings: settings.outbox,
-      clock,
-      scheduler,
-      metrics,
-      log: this.#log,
-      notices: this.#request.notices,
-      evicted: (_reason, isEviction) => {
-        if (isEviction) this.#noteEviction()
-        this.#leave()
-      },
-    })
-    const member: Member = {
-      outbox,
-      repair: new Repair(clock, () => outbox.pushControl('step1', room.step1())),
-      strikes: this.#strikes,
-      log: this.#log,
-      presenceIds: new Set(),
-      ownId: null,
-      ping: () => outbox.ping(),
-    }
+    const { clock } = this.#deps
+    const outbox = new Outbox(this.#sink, room.source, room.presence, this.#deps.outbox, this)
+    const member = new Member(outbox, this.#strikes, this.log, clock, room.step1)
     this.#state = { name: 'joined', room, member, grant }
-    this.#stopAlarm = expiryAlarm(clock, this.#deps.wallClock, grant, () => this.end(CLOSE.noAccess))
-    this.#gate = new SyncGate(this.#limiter, member.repair, clock, {
-      limited: () => metrics.rateLimited.add(),
-      dropping: (isDropping) => outbox.notify({ kind: isDropping ? 'limited' : 'limit-lifted' }),
-      repairing: () => {
-        metrics.resyncsIn.add('rate_limited')
-        this.#log.info('rate limited: asking for what was dropped')
-      },
-      handle: (bytes) => this.#handle(bytes),
-    })
+    if (grant.expiresAt !== null) {
+      this.#stopAlarm = expiryAlarm(clock, this.#deps.wallClock, grant, () => this.end(CLOSE.noAccess))
+    }
+    this.#gate = new SyncGate(this.#limiter, member.repair, clock, this)
     if (grant.access === 'read') outbox.notify({ kind: 'read-only' })
     this.#applyPace()
     return member
+  }
+
+  get wantsNotices(): boolean {
+    return this.#request.notices
+  }
+  evicted(_reason: CloseReason, isEviction: boolean): void {
+    if (isEviction) this.#noteEviction()
+    this.#leave()
+  }
+
+  limited(): void {
+    this.#deps.metrics.rateLimited.add()
+  }
+  dropping(isDropping: boolean): void {
+    this.outbox?.notify({ kind: isDropping ? 'limited' : 'limit-lifted' })
+  }
+  repairing(): void {
+    this.#deps.metrics.resyncsIn.add('rate_limited')
+    this.log.info('rate limited: asking for what was dropped')
+  }
+  putOff(bytes: Uint8Array): void {
+    this.#handle(bytes)
   }
 
   /** Who this client is across connections, as far as is known yet. */
@@ -294,7 +289,7 @@ export class Session implements Peer {
     if (this.#state.name === 'gone') return
     this.#state = { name: 'gone' }
     this.#backlog.clear()
-    this.#log.info({ code: reason.code, reason: reason.text }, 'refused')
+    this.log.info({ code: reason.code, reason: reason.text }, 'refused')
     this.#deps.clock.soon(() => this.#sink.close(reason))
   }
 
@@ -400,7 +395,7 @@ export class Session implements Peer {
 
   #malformed(reason: string): void {
     this.#deps.metrics.messageErrors.add(reason)
-    this.#log.info({ reason }, 'malformed frame')
+    this.log.info({ reason }, 'malformed frame')
     if (this.#strikes.add()) this.end(CLOSE.malformedInput)
   }
 }

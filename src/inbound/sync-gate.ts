@@ -23,7 +23,7 @@ export interface GateEvents {
   /** What was dropped is asked for. */
   repairing(): void
   /** A frame that was put off is due. */
-  handle(bytes: Uint8Array): void
+  putOff(bytes: Uint8Array): void
 }
 
 export class SyncGate {
@@ -128,10 +128,10 @@ export class SyncGate {
     const presence = this.#presence
     if (question !== null) {
       this.#question = null
-      this.#events.handle(question)
+      this.#events.putOff(question)
     } else if (presence !== null) {
       this.#presence = null
-      this.#events.handle(presence)
+      this.#events.putOff(presence)
     }
     if (this.#mustAsk && frames.tokens >= Math.max(1, frames.capacity * RECOVERED) && this.#limiter.bytes.tokens >= 0) {
       this.#mustAsk = false

@@ -1,23 +1,29 @@
 import type { MessageType } from '../observe/metrics.ts'
 
+interface Accepted {
+  /** Bytes accepted by the socket up to and with this frame. */
+  readonly end: number
+  readonly type: MessageType
+  readonly at: number
+}
+
 /**
  * Frames a socket has accepted and the kernel has not taken yet. A frame is *sent* when the bytes accepted minus the bytes
  * still buffered have passed its end (FC9), not when it was written. Pings share the socket's buffer without being counted
  * here, which can only make a frame count later, never too early.
  */
 export class Flight {
-  readonly #ends: number[] = []
-  readonly #types: MessageType[] = []
-  readonly #times: number[] = []
+  /** Null while nothing is in flight, as it is for nearly every client at nearly every time. */
+  #frames: Accepted[] | null = null
   #head = 0
   #accepted = 0
 
   get isEmpty(): boolean {
-    return this.#head === this.#ends.length
+    return this.#frames === null
   }
   /** When the oldest frame still in flight was accepted, or null. */
   get oldestAt(): number | null {
-    return this.#times[this.#head] ?? null
+    return this.#frames?.[this.#head]?.at ?? null
   }
   /** Bytes handed to the socket so far: the offset at which the next frame will start. */
   get accepted(): number {
@@ -30,32 +36,29 @@ export class Flight {
   }
   accept(bytes: number, type: MessageType, now: number): void {
     this.#accepted += bytes
-    this.#ends.push(this.#accepted)
-    this.#types.push(type)
-    this.#times.push(now)
+    this.#frames ??= []
+    this.#frames.push({ end: this.#accepted, type, at: now })
   }
   /** Tells of every frame that has left, given what the socket still holds. Returns the bytes that have left in all. */
   settle(bufferedBytes: number, sent: (type: MessageType) => void): number {
     const passed = this.#accepted - bufferedBytes
-    while (this.#head < this.#ends.length && this.#ends[this.#head]! <= passed) sent(this.#types[this.#head++]!)
-    if (this.#head === this.#ends.length) this.#forget()
-    else if (this.#head > 256) this.#compact()
+    const frames = this.#frames ?? []
+    while (this.#head < frames.length && frames[this.#head]!.end <= passed) sent(frames[this.#head++]!.type)
+    if (this.#head === frames.length) this.#forget()
+    else if (this.#head > 256) {
+      frames.splice(0, this.#head)
+      this.#head = 0
+    }
     return passed
   }
   /** Empties the flight because the socket is gone; tells of every frame that never left. */
   abandon(lost: (type: MessageType) => void): void {
-    for (let i = this.#head; i < this.#types.length; i++) lost(this.#types[i]!)
+    for (const { type } of this.#frames?.slice(this.#head) ?? []) lost(type)
     this.#forget()
   }
 
   #forget(): void {
     this.#head = 0
-    this.#ends.length = this.#types.length = this.#times.length = 0
-  }
-  #compact(): void {
-    this.#ends.splice(0, this.#head)
-    this.#types.splice(0, this.#head)
-    this.#times.splice(0, this.#head)
-    this.#head = 0
+    this.#frames = null
   }
 }

@@ -12,8 +12,8 @@
  *
  * The rules behind it, each of which loses edits when broken, are in docs/protocol.md ("A client that falls behind").
  */
-import type { Logger } from 'pino'
 import type { Clock } from '../observe/clock.ts'
+import type { Log } from '../observe/lazy-log.ts'
 import type { EvictionReason, Metrics, ResyncCause } from '../observe/metrics.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import { encodeStep2, encodeUpdate } from '../protocol/frames.ts'
@@ -36,16 +36,21 @@ export interface OutboxSettings extends FlowLimits {
   readonly presenceIntervalMs: number
 }
 
+/** Shared by all outboxes of a server. */
 export interface OutboxDeps {
   readonly settings: OutboxSettings
   readonly clock: Clock
   readonly scheduler: DrainScheduler
   readonly metrics: Metrics
-  readonly log: Pick<Logger, 'info' | 'warn'>
+}
+
+/** Whose outbox it is. */
+export interface OutboxOwner {
+  readonly log: Log
   /** Whether this client asked for notices. */
-  readonly notices: boolean
+  readonly wantsNotices: boolean
   /** The socket is ending: by eviction (true), or because the room or the session said so. Called once. */
-  readonly evicted: (reason: CloseReason, isEviction: boolean) => void
+  evicted(reason: CloseReason, isEviction: boolean): void
 }
 
 export type OutboxState = 'joining' | 'live' | 'holding' | 'behind' | 'ending' | 'closed'
@@ -60,6 +65,7 @@ export class Outbox implements Drainable {
   readonly #sink: FrameSink
   readonly #source: DiffSource
   readonly #deps: OutboxDeps
+  readonly #owner: OutboxOwner
   readonly #wire: Wire
   readonly #side: SideLane
   readonly #held = new HeldFrames()
@@ -85,17 +91,13 @@ export class Outbox implements Drainable {
   drops = 0
   resyncs = 0
 
-  constructor(sink: FrameSink, source: DiffSource, presence: PresenceStates, deps: OutboxDeps) {
-    const { clock, metrics, settings } = deps
+  constructor(sink: FrameSink, source: DiffSource, presence: PresenceStates, deps: OutboxDeps, owner: OutboxOwner) {
+    const { metrics, settings } = deps
     this.#sink = sink
     this.#source = source
     this.#deps = deps
-    this.#wire = new Wire(sink, {
-      softBytes: settings.softBytes,
-      clock,
-      metrics,
-      watch: () => deps.scheduler.watch(this),
-    })
+    this.#owner = owner
+    this.#wire = new Wire(sink, deps, this)
     this.#plainBytes = Math.min(MAX_LIVE_FRAME_BYTES, settings.hardBytes - 1)
     this.#side = new SideLane(this.#wire, presence, metrics.messagesDropped)
   }
@@ -205,7 +207,8 @@ export class Outbox implements Drainable {
 
   /** Tells a client that asked for notices (FC10). Now or never: a warning that waits behind the backlog warns of nothing. */
   notify(notice: Notice): void {
-    if (this.#deps.notices && !this.#isOver) this.#wire.write(encodeNotice(notice), 'control', this.#deps.clock.now())
+    if (this.#owner.wantsNotices && !this.#isOver)
+      this.#wire.write(encodeNotice(notice), 'control', this.#deps.clock.now())
   }
 
   /**
@@ -244,7 +247,7 @@ export class Outbox implements Drainable {
     this.#deps.scheduler.watch(this)
     // A turn of its own: `end` may be called from inside a socket's callback.
     this.#deps.scheduler.ready(this)
-    this.#deps.evicted(reason, isEviction)
+    this.#owner.evicted(reason, isEviction)
   }
 
   /** The socket is gone. */
@@ -382,7 +385,7 @@ export class Outbox implements Drainable {
     const folded = this.#fold()
     if (this.#isSlow) {
       this.#countDrop()
-      this.#deps.log.info({ folded, heldBytes: this.heldBytes }, 'client fell behind: what it is owed is one diff now')
+      this.#owner.log.info({ folded, heldBytes: this.heldBytes }, 'client fell behind: what it is owed is one diff now')
     }
     this.#startCursor(base ?? frame.before, deletes)
     this.#deps.scheduler.ready(this)
@@ -411,7 +414,7 @@ export class Outbox implements Drainable {
     this.#wire.stopClock()
     if (this.#state === 'joining') return
     this.#state = 'live'
-    if (this.#isSlow) this.#deps.log.info({ drops: this.drops, resyncs: this.resyncs }, 'client resumed')
+    if (this.#isSlow) this.#owner.log.info({ drops: this.drops, resyncs: this.resyncs }, 'client resumed')
     this.#cause = 'join'
     if (this.#warned) this.notify({ kind: 'caught-up' })
     this.#warned = false
@@ -422,7 +425,7 @@ export class Outbox implements Drainable {
     this.#deps.metrics.messagesDropped.add('sync')
     // A client that is badly behind drops continuously: every tenth is enough.
     if (this.drops % 10 === 0) {
-      this.#deps.log.warn({ drops: this.drops + 1, heldBytes: this.heldBytes }, 'sync frame not queued')
+      this.#owner.log.warn({ drops: this.drops + 1, heldBytes: this.heldBytes }, 'sync frame not queued')
     }
     this.drops++
   }
@@ -431,7 +434,7 @@ export class Outbox implements Drainable {
     const [reason, label]: [CloseReason, EvictionReason] =
       step === 'evict_bytes' ? [CLOSE.bufferLimit, 'buffer_limit'] : [CLOSE.congestedTooLong, 'congested']
     this.#deps.metrics.clientsDropped.add(label)
-    this.#deps.log.warn({ reason: reason.text, heldBytes: this.heldBytes, drops: this.drops }, 'client evicted')
+    this.#owner.log.warn({ reason: reason.text, heldBytes: this.heldBytes, drops: this.drops }, 'client evicted')
     this.#end(reason, true)
   }
   #endIfDrained(): void {

@@ -11,8 +11,9 @@ export class SideLane {
   readonly #wire: Wire
   readonly #presence: PresenceStates
   readonly #dropped: LabelledCounter<MessageType>
-  readonly #slots = new Set<number>()
-  readonly #controls = new Map<string, Uint8Array>()
+  // Made when they are first needed: most clients are never congested.
+  #slots: Set<number> | null = null
+  #controls: Map<string, Uint8Array> | null = null
   #presenceAt = Number.NEGATIVE_INFINITY
 
   constructor(wire: Wire, presence: PresenceStates, dropped: LabelledCounter<MessageType>) {
@@ -22,32 +23,34 @@ export class SideLane {
   }
 
   get isEmpty(): boolean {
-    return this.#slots.size === 0 && this.#controls.size === 0
+    return !this.owesPresence && !this.owesControl
   }
   get owesPresence(): boolean {
-    return this.#slots.size > 0
+    return this.#slots !== null && this.#slots.size > 0
   }
   get owesControl(): boolean {
-    return this.#controls.size > 0
+    return this.#controls !== null && this.#controls.size > 0
   }
 
   /** An id that changes again before it was sent supersedes its older state. */
   owe(ids: Iterable<number>): void {
     for (const id of ids) {
+      this.#slots ??= new Set()
       if (this.#slots.has(id)) this.#dropped.add('presence')
       this.#slots.add(id)
     }
   }
   /** Of one `key` only the newest is sent. */
   put(key: string, bytes: Uint8Array): void {
+    this.#controls ??= new Map()
     this.#controls.set(key, bytes)
   }
 
   /** Writes one of the server's own frames. False: the socket has no room. */
   sendControl(now: number): boolean {
-    const [next] = this.#controls
+    const [next] = this.#controls ?? []
     if (next === undefined || this.#wire.isCongested() || !this.#wire.write(next[1], 'control', now)) return false
-    this.#controls.delete(next[0])
+    this.#controls?.delete(next[0])
     return true
   }
   /** How long ago presence was last sent from here, ms. */
@@ -56,11 +59,9 @@ export class SideLane {
   }
   /** Writes one frame of newest states. The caller has made sure of room. */
   sendPresence(now: number): void {
-    const bytes = this.#presence.takeFrame(this.#slots)
-    if (bytes === null) {
-      this.#slots.clear()
-      return
-    }
+    const bytes = this.#slots === null ? null : this.#presence.takeFrame(this.#slots)
+    if (bytes === null || this.#slots?.size === 0) this.#slots = null
+    if (bytes === null) return
     this.#presenceAt = now
     // A refused one is superseded like any other state that was not sent.
     if (!this.#wire.write(bytes, 'presence', now)) this.#dropped.add('presence')
@@ -68,9 +69,9 @@ export class SideLane {
 
   /** Lets everything go; how many presence ids were owed. */
   clear(): number {
-    const owed = this.#slots.size
-    this.#slots.clear()
-    this.#controls.clear()
+    const owed = this.#slots?.size ?? 0
+    this.#slots = null
+    this.#controls = null
     return owed
   }
 }

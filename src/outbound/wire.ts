@@ -5,23 +5,26 @@
 import type { Clock } from '../observe/clock.ts'
 import type { MessageType, Metrics } from '../observe/metrics.ts'
 import { webSocketHeaderBytes } from '../protocol/frames.ts'
+import type { Drainable, DrainScheduler } from './drain-scheduler.ts'
 import { Flight } from './flight.ts'
+import type { FlowLimits } from './flow-policy.ts'
 import type { FrameSink } from './frame-sink.ts'
 
 /** Bytes that have to drain to restart the congestion clock (FC6). */
 const PROGRESS_BYTES = 65_536
 
+/** Shared by all wires of a server. */
 export interface WireDeps {
-  readonly softBytes: number
+  readonly settings: Pick<FlowLimits, 'softBytes'>
   readonly clock: Clock
   readonly metrics: Metrics
-  /** Bytes are waiting: somebody should look at this socket again. */
-  readonly watch: () => void
+  readonly scheduler: DrainScheduler
 }
 
 export class Wire {
   readonly #sink: FrameSink
   readonly #deps: WireDeps
+  readonly #owner: Drainable
   readonly #flight = new Flight()
   #congestedSince: number | null = null
   #progressMark = 0
@@ -31,8 +34,10 @@ export class Wire {
   /** Bytes of presence this client was given: what it may send back for free (IN3). */
   presenceBytes = 0
 
-  constructor(sink: FrameSink, deps: WireDeps) {
+  /** `owner` is looked at again while bytes are waiting. */
+  constructor(sink: FrameSink, deps: WireDeps, owner: Drainable) {
     this.#sink = sink
+    this.#owner = owner
     this.#deps = deps
     this.lastFrameAt = deps.clock.now()
   }
@@ -53,7 +58,7 @@ export class Wire {
   write(bytes: Uint8Array, type: MessageType, at: number, uncuttable = false): boolean {
     const outcome = this.#sink.write(bytes)
     if (outcome === 'refused') return false
-    const { metrics, clock, watch } = this.#deps
+    const { metrics, clock, scheduler } = this.#deps
     const now = clock.now()
     const size = bytes.length + webSocketHeaderBytes(bytes.length)
     if (outcome === 'sent' && this.#flight.isEmpty) {
@@ -61,7 +66,7 @@ export class Wire {
       metrics.messagesSent.add(type)
     } else {
       this.#flight.accept(size, type, now)
-      watch()
+      scheduler.watch(this.#owner)
     }
     if (uncuttable) this.#uncuttableEnd = this.#flight.accepted
     metrics.bytesSent.add(size)
@@ -88,12 +93,12 @@ export class Wire {
     return buffered
   }
   isCongested(): boolean {
-    return this.settle() > this.#deps.softBytes
+    return this.settle() > this.#deps.settings.softBytes
   }
   /** Whether `bytes` more stay under the soft mark. An empty socket takes anything: some structs cannot be cut. */
   hasRoom(bytes: number): boolean {
     const buffered = this.settle()
-    return buffered === 0 || buffered + bytes <= this.#deps.softBytes
+    return buffered === 0 || buffered + bytes <= this.#deps.settings.softBytes
   }
   /** Whether a frame that could not be cut is still on its way. `buffered` as just settled. */
   isUncuttableDraining(buffered: number): boolean {

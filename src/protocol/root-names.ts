@@ -12,6 +12,9 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 /** So that nobody can prepare names that all land in the same slot. */
 const SEED = Math.floor(Math.random() * 0x7fffffff)
 
+/** No update of 16 MiB can name more. */
+const MAX_LIMIT = 1 << 22
+
 export class RootNames {
   private bytes: Uint8Array
   private readonly limit: number
@@ -22,7 +25,8 @@ export class RootNames {
 
   constructor(bytes: Uint8Array, limit: number) {
     this.bytes = bytes
-    this.limit = limit
+    // The table below is made for the limit: it has to stay one that memory can hold.
+    this.limit = Math.min(limit, MAX_LIMIT)
   }
 
   /** False: that name is one more than the limit. */

@@ -40,7 +40,7 @@ export class Claims {
     const cancel = this.#clock.after(ANSWER_MS, () => this.#grant(id))
     this.#waiting.set(id, { claim, tell, cancel })
     // Every owner is a member: ids are only ever taken in by `announce`.
-    ;(claim.owner as Member).ping()
+    ;(claim.owner as Member).outbox.ping()
   }
 
   /** The owner answered. Returns how many claims that refuses. */

@@ -1,15 +1,31 @@
-import type { Logger } from 'pino'
+import type { Clock } from '../observe/clock.ts'
+import type { Log } from '../observe/lazy-log.ts'
 import type { Outbox } from '../outbound/outbox.ts'
 import type { PresenceOwner } from './presence.ts'
-import type { Repair } from './repair.ts'
+import { Repair } from './repair.ts'
 import type { Strikes } from './strikes.ts'
 
 /** One client in a room: made by its session, watched by its room. */
-export interface Member extends PresenceOwner {
+export class Member implements PresenceOwner {
   readonly outbox: Outbox
-  readonly repair: Repair
   readonly strikes: Strikes
-  readonly log: Pick<Logger, 'info' | 'warn'>
-  /** Asks the peer for a sign of life; the session tells the room of the pong. */
-  ping(): void
+  readonly log: Log
+  readonly repair: Repair
+  readonly presenceIds: number[] = []
+  ownId: number | null = null
+  readonly #step1: () => Uint8Array
+
+  /** `step1` makes the frame that asks this client for what the room does not have. */
+  constructor(outbox: Outbox, strikes: Strikes, log: Log, clock: Clock, step1: () => Uint8Array) {
+    this.outbox = outbox
+    this.strikes = strikes
+    this.log = log
+    this.#step1 = step1
+    this.repair = new Repair(clock, this)
+  }
+
+  /** Asks for what the room misses; for `Repair`. */
+  ask(): void {
+    this.outbox.pushControl('step1', this.#step1())
+  }
 }

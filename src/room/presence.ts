@@ -17,8 +17,8 @@ import {
 
 /** A connection as presence sees it. */
 export interface PresenceOwner {
-  /** Ids that leave with this connection. */
-  readonly presenceIds: Set<number>
+  /** Ids that leave with this connection: one of its own, and those of sibling tabs. */
+  readonly presenceIds: number[]
   /** The id this connection announced as its own, if it has. */
   ownId: number | null
 }
@@ -108,7 +108,7 @@ export class Presence implements PresenceStates {
       const newest = this.knownClock(entry.id)
       if (known === undefined) {
         if (isNull || (entry.clock <= newest && !introduces)) continue
-        if (from.presenceIds.size >= this.#settings.maxIdsPerConnection) refused.too_many_ids++
+        if (from.presenceIds.length >= this.#settings.maxIdsPerConnection) refused.too_many_ids++
         else if (!this.#fits(entry.state.length)) refused.room_full++
         else {
           if (entry.clock <= newest) reannounce.push(removal(entry.id, newest))
@@ -200,7 +200,7 @@ export class Presence implements PresenceStates {
     this.#known.set(id, { clock, state, owner, own })
     this.#removed.delete(id)
     this.#bytes += state.length
-    owner.presenceIds.add(id)
+    owner.presenceIds.push(id)
     if (own) owner.ownId = id
   }
   #update(known: Known, entry: PresenceEntry): void {
@@ -209,11 +209,10 @@ export class Presence implements PresenceStates {
     known.state = entry.state.slice()
   }
   #move(known: Known, { entry, claimant }: PresenceClaim, reannounce: PresenceEntry[], now: number): boolean {
-    known.owner.presenceIds.delete(entry.id)
-    if (known.owner.ownId === entry.id) known.owner.ownId = null
+    lose(known.owner, entry.id)
     known.owner = claimant
     known.own = true
-    claimant.presenceIds.add(entry.id)
+    claimant.presenceIds.push(entry.id)
     claimant.ownId ??= entry.id
     if (entry.clock > known.clock) this.#update(known, entry)
     else if (entry.clock < known.clock) reannounce.push(removal(entry.id, known.clock))
@@ -224,8 +223,7 @@ export class Presence implements PresenceStates {
     if (known === undefined) return
     this.#known.delete(id)
     this.#bytes -= known.state.length
-    known.owner.presenceIds.delete(id)
-    if (known.owner.ownId === id) known.owner.ownId = null
+    lose(known.owner, id)
     this.#removed.delete(id)
     this.#removed.set(id, clock)
     if (this.#removed.size > MAX_REMOVED) {
@@ -249,6 +247,12 @@ export class Presence implements PresenceStates {
     }
     return sole
   }
+}
+
+function lose(owner: PresenceOwner, id: number): void {
+  const at = owner.presenceIds.indexOf(id)
+  if (at >= 0) owner.presenceIds.splice(at, 1)
+  if (owner.ownId === id) owner.ownId = null
 }
 
 /** Frames are only lent: what is kept is copied. */

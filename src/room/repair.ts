@@ -14,6 +14,8 @@ export interface ParkedPart {
   readonly missing: ReadonlyMap<number, number>
 }
 
+const NONE: readonly ParkedPart[] = []
+
 /** Most bytes of one connection's parked parts. Over it they are let go: the answer to the next SyncStep1 has them. */
 const MAX_PARKED_BYTES = 65_536
 /** Bookkeeping of one part beside its bytes. */
@@ -24,20 +26,24 @@ const LAST_REASK_MS = 30_000
 /** Two asks of one connection are never closer than this: an answer carries a whole delete set. */
 const MIN_ASK_INTERVAL_MS = 250
 
+/** Who sends the connection a SyncStep1 with the document's vector of that moment. */
+export interface Asker {
+  ask(): void
+}
+
 export class Repair {
   readonly #clock: Clock
-  readonly #ask: () => void
-  #parked: ParkedPart[] = []
+  readonly #asker: Asker
+  #parked: readonly ParkedPart[] = NONE
   #parkedBytes = 0
   #awaiting = false
   #askedAt = Number.NEGATIVE_INFINITY
   #attempts = 0
   #cancel: (() => void) | null = null
 
-  /** `ask` sends this connection a SyncStep1 with the document's vector of that moment. */
-  constructor(clock: Clock, ask: () => void) {
+  constructor(clock: Clock, asker: Asker) {
     this.#clock = clock
-    this.#ask = ask
+    this.#asker = asker
   }
 
   /** Whether a SyncStep1 is out: one SyncStep2 is then taken whatever the budgets say. */
@@ -75,7 +81,7 @@ export class Repair {
       this.clear()
       return false
     }
-    this.#parked.push(part)
+    this.#parked = [...this.#parked, part]
     return true
   }
 
@@ -92,7 +98,7 @@ export class Repair {
   }
 
   clear(): void {
-    this.#parked = []
+    this.#parked = NONE
     this.#parkedBytes = 0
   }
   /** The connection is gone. */
@@ -107,7 +113,7 @@ export class Repair {
     this.#awaiting = true
     this.#askedAt = this.#clock.now()
     this.#attempts++
-    this.#ask()
+    this.#asker.ask()
     this.#schedule(Math.min(FIRST_REASK_MS * 2 ** (this.#attempts - 1), LAST_REASK_MS))
   }
   #schedule(ms: number): void {

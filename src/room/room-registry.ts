@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import type { Cluster } from '../cluster/cluster.ts'
 import { type Clock, every } from '../observe/clock.ts'
+import { LazyLog } from '../observe/lazy-log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { CLOSE } from '../protocol/close-reasons.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -185,7 +186,7 @@ export class RoomRegistry {
 
   #open(name: string): Entry {
     if (this.#rooms.size >= this.#deps.settings.maxRooms) throw new RoomsFullError(`${this.#rooms.size} rooms are open`)
-    const log = this.#deps.log.child({ room: name })
+    const log = new LazyLog(this.#deps.log, { room: name })
     const room = new Room(name, { ...this.#deps, log, keep: (update) => keeper.append(update) })
     const keeper = new Keeper(name, this.#deps.storage, room.keeperHost(), {
       clock: this.#deps.clock,

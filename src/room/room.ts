@@ -4,10 +4,10 @@
  *   out  member.outbox, the keeper, the cluster
  * A flush applies what came in one transaction; every Yjs `update` event becomes one frame, encoded once, for everybody.
  */
-import type { Logger } from 'pino'
 import * as Y from 'yjs'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Clock } from '../observe/clock.ts'
+import type { Log } from '../observe/lazy-log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { collectedIn } from '../outbound/collected-deletes.ts'
 import { encodeDeletes } from '../outbound/delete-ranges.ts'
@@ -36,7 +36,7 @@ export interface RoomDeps {
   readonly settings: RoomSettings
   readonly clock: Clock
   readonly metrics: Metrics
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  readonly log: Log
   readonly cluster: Cluster
   /** Where what the document emitted is kept. */
   readonly keep: (update: Uint8Array) => void
@@ -120,10 +120,8 @@ export class Room {
     if (this.presence.leave(member, now)) this.#presencePacer.ask()
   }
 
-  /** The frame that asks a member for what the document does not have. */
-  step1(): Uint8Array {
-    return encodeStep1(Y.encodeStateVector(this.doc))
-  }
+  /** The frame that asks a member for what the document does not have. Bound, so that members share it. */
+  readonly step1 = (): Uint8Array => encodeStep1(Y.encodeStateVector(this.doc))
 
   /** Bytes that an answer to this SyncStep1 will take, roughly: a question is cheap to ask and may not be to answer. */
   answerBytes(has: StateVector): number {
@@ -201,6 +199,8 @@ export class Room {
     return {
       apply(update) {
         applyStored(room.doc, update, FROM_STORAGE)
+        // Left in the document, it would be gone through again with every record that follows.
+        room.#ingest.putAside()
         room.size.grew(update.length)
         room.#events = []
       },

@@ -2,6 +2,7 @@
  * Where the server listens: a uWS application, replaced as a whole when its certificate is. Sockets of an earlier
  * application live on; only new connections meet the new one.
  */
+import './request-head.ts'
 import uWS, { type HttpResponse, type ListenOptions, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 

@@ -101,7 +101,6 @@ export class World {
       },
       {
         settings: {
-          outbox: this.outboxSettings,
           presence: { maxStateBytes: 16_384, maxEntries: 4096 },
           maxMessageBytes: 1 << 24,
         },
@@ -110,7 +109,7 @@ export class World {
         metrics: this.metrics,
         log: this.#log,
         registry: this.registry,
-        scheduler: this.scheduler,
+        outbox: { settings: this.outboxSettings, clock: this.clock, scheduler: this.scheduler, metrics: this.metrics },
         budgets: this.#budgets,
         oversized: this.#oversized,
         chances: this.#chances,

@@ -26,7 +26,10 @@ export interface RawOptions {
   readonly record?: boolean
   /** Whether pings are answered. */
   readonly pongs?: boolean
+  /** Beside what an upgrade needs, or instead of it. */
   readonly headers?: Record<string, string>
+  /** Messages sent in one piece with the upgrade, before anything was answered. */
+  readonly early?: readonly Uint8Array[]
 }
 
 export class RawClient {
@@ -53,6 +56,8 @@ export class RawClient {
   #upgraded = false
   #readBudget: number | null = null
   status = ''
+  /** The answer to the upgrade: status line and header lines. */
+  head = ''
 
   constructor(socket: Socket, options: RawOptions) {
     this.socket = socket
@@ -159,7 +164,8 @@ export class RawClient {
     if (!this.#upgraded) {
       const end = this.#inbox.indexOf('\r\n\r\n')
       if (end < 0) return
-      this.status = this.#inbox.subarray(0, end).toString().split('\r\n')[0]!
+      this.head = this.#inbox.subarray(0, end).toString()
+      this.status = this.head.split('\r\n')[0]!
       this.#inbox = this.#inbox.subarray(end + 4)
       this.#upgraded = true
     }
@@ -222,13 +228,23 @@ export async function rawClient(
   t.onTestFinished(() => {
     socket.destroy()
   })
-  const headers = Object.entries(options.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.write(
-    `GET /${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-      `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\nSec-WebSocket-Version: 13\r\n${headers.join('')}\r\n`,
-  )
+  const early = (options.early ?? []).map((bytes) => clientFrame(0x2, bytes, true))
+  socket.write(Buffer.concat([upgradeRequest(port, path, options.headers), ...early]))
   await until(() => client.isUpgraded || client.isOver, 'the server answers the upgrade')
   return client
+}
+
+/** The head of an upgrade, as bytes. */
+export function upgradeRequest(port: number, path: string, headers: Record<string, string> = {}): Buffer {
+  const lines = Object.entries({
+    Host: `127.0.0.1:${port}`,
+    Upgrade: 'websocket',
+    Connection: 'Upgrade',
+    'Sec-WebSocket-Key': randomBytes(16).toString('base64'),
+    'Sec-WebSocket-Version': '13',
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.from(`GET /${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
 }
 
 /** A raw client that is in the room and has its board. */

@@ -1,4 +1,4 @@
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 import type { TestContext } from 'vitest'
 import { type Config, createServer } from '../../src/server.ts'
 
@@ -17,8 +17,8 @@ export interface TestServer {
 export async function startServer(
   t: Pick<TestContext, 'onTestFinished'>,
   config: Partial<Config> = {},
+  log: Logger = pino({ level: process.env.TEST_LOG ?? 'silent' }),
 ): Promise<TestServer> {
-  const log = pino({ level: process.env.TEST_LOG ?? 'silent' })
   const server = createServer({ port: 0, storage: 'memory', shutdownGraceMs: 2000, ...config }, { log })
   const { port } = await server.listen()
   t.onTestFinished(() => server.close())

@@ -43,8 +43,10 @@ function setup(options: { notices?: boolean; drainBatch?: number; maxCongestedMs
       clock,
       scheduler: new DrainScheduler(clock),
       metrics,
+    },
+    {
       log: pino({ level: 'silent' }),
-      notices: options.notices ?? false,
+      wantsNotices: options.notices ?? false,
       evicted: (reason) => evicted.push(reason),
     },
   )

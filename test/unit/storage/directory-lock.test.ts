@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { lockDirectory } from '../../../src/storage/directory-lock.ts'
 
 const HOLDER = fileURLToPath(new URL('../../support/lock-holder.ts', import.meta.url))
+vi.setConfig({ testTimeout: 60_000 })
 const undo: (() => void)[] = []
 afterEach(() => {
   for (const step of undo.splice(0).reverse()) step()
