@@ -6,6 +6,7 @@ import type { Reception } from './inbound/reception.ts'
 import { concerns } from './inbound/revocations.ts'
 import type { Clock } from './observe/clock.ts'
 import { CLOSE } from './protocol/close-reasons.ts'
+import { boardAsJson } from './room/board-json.ts'
 import type { Room } from './room/room.ts'
 import type { RoomRegistry } from './room/room-registry.ts'
 
@@ -42,12 +43,7 @@ export function adminFacts({ reception, registry, authorizer, clock, wallClock }
       return { rows: all.slice(0, limit).map((session) => session.describe(clock.now())), total: all.length }
     },
     boardAsUpdate: (name) => read(name, ({ doc }) => Y.encodeStateAsUpdate(doc)),
-    boardAsJson: (name) =>
-      read(name, ({ doc }) => {
-        const content: Record<string, unknown> = {}
-        for (const [root, type] of doc.share) content[root] = type.toJSON()
-        return content
-      }),
+    boardAsJson: (name) => read(name, ({ doc }) => boardAsJson(doc)),
     closeRoom: (name) => {
       if (registry.get(name) === undefined) return null
       const sessions = sessionsOf(name)

@@ -37,6 +37,7 @@ import { httpRoute } from './uws/http-route.ts'
 import { type SocketRouteOptions, socketRoute } from './uws/socket-route.ts'
 
 export { type Config, ConfigError, readConfig } from './config.ts'
+export type { Storage } from './storage/storage.ts'
 
 export interface Server {
   /** Opens the store and listens. Rejects with what is wrong: the port is taken, the store belongs to another process. */
@@ -61,15 +62,25 @@ const MAX_PRESENCE_ENTRIES = 4096
 /** uWS's own bound on a socket's buffer: never reached, whatever single struct is on its way. */
 const BACKSTOP_FACTOR = 4
 
+export interface ServerOptions {
+  /** pino's default at `logLevel` without one. */
+  readonly log?: Logger
+  /**
+   * Opens where boards are kept, in place of what `storage` and `dataDir` name, which it is handed. Called by `listen()`;
+   * the server closes the store that it gives. A rejection is what `listen()` rejects with.
+   */
+  readonly openStorage?: typeof openStorage
+}
+
 /** A server with the given settings; the rest are defaults. Throws `ConfigError` naming every mistake. */
-export function createServer(given: Partial<Config> = {}, options: { readonly log?: Logger } = {}): Server {
+export function createServer(given: Partial<Config> = {}, options: ServerOptions = {}): Server {
   const config = complete(given)
   const log = options.log ?? pino({ level: config.logLevel })
   let running: Promise<Running> | null = null
   let closing: Promise<void> | null = null
   return {
     async listen() {
-      running ??= start(config, log)
+      running ??= start(config, log, options.openStorage ?? openStorage)
       const { port } = await running
       return { host: config.host, port }
     },
@@ -93,7 +104,7 @@ interface Running {
   close(): Promise<void>
 }
 
-async function start(config: Config, log: Logger): Promise<Running> {
+async function start(config: Config, log: Logger, openStore: typeof openStorage): Promise<Running> {
   const clock = systemClock
   const metrics = new Metrics(MESSAGE_ERRORS)
   const storageMetrics = new StorageMetrics()
@@ -107,7 +118,7 @@ async function start(config: Config, log: Logger): Promise<Running> {
     { clock, wallClock: Date.now, log },
   )
   const page = await loadStaticFiles(PAGE_DIRECTORY)
-  const storage = await openStorage(config.storage, config.dataDir, { clock, metrics: storageMetrics })
+  const storage = await openStore(config.storage, config.dataDir, { clock, metrics: storageMetrics })
   const scheduler = new DrainScheduler(clock)
   const watch = new ProcessWatch(clock)
   const registry = new RoomRegistry({

@@ -32,11 +32,6 @@ export interface PresenceLimits {
 
 /** Deepest nesting of a state. Clients compare states recursively. */
 const MAX_NESTING = 64
-/**
- * Largest clock taken. A clock grows by one a change: 2^32 is 60 years at 2 a second, and a client at 2^53 - 1 could never
- * be announced again.
- */
-const MAX_CLOCK = 2 ** 32
 /** Yjs client ids are 32 bits; the bound leaves room and keeps sums exact. */
 const MAX_ID = 2 ** 48
 
@@ -82,7 +77,7 @@ export function decodePresence(
     const id = readVarUint(payload, at)
     if (id === BAD_VARUINT || id > MAX_ID) return { error: 'presence_truncated' }
     const clock = readVarUint(payload, varUintEnd())
-    if (clock === BAD_VARUINT || clock > MAX_CLOCK) return { error: 'presence_clock' }
+    if (clock === BAD_VARUINT) return { error: 'presence_clock' }
     const length = readVarUint(payload, varUintEnd())
     if (length === BAD_VARUINT) return { error: 'presence_truncated' }
     const start = varUintEnd()

@@ -56,6 +56,16 @@ const MAX_ROOM_BYTES = 1_048_576
 /** Most bytes in one presence frame sent (PR4). */
 const MAX_FRAME_BYTES = 65_536
 /**
+ * Largest clock a stranger begins with. A clock grows by one a change: 2^32 is 60 years at 2 a second, and a client at
+ * 2^53 - 1 could never be announced again.
+ */
+const MAX_FIRST_CLOCK = 2 ** 32
+/**
+ * How far beyond the newest clock heard an id may jump. Whoever took an id to the bound above while its client was away
+ * would otherwise have shut that client out: it goes on from the clock it is told.
+ */
+const MAX_CLOCK_STEP = 65_536
+/**
  * Clocks of ids that left, remembered so that a late echo cannot bring them back and a returning client can be told. The
  * bound only has to outlast a round trip in the busiest room; the oldest go first.
  */
@@ -85,7 +95,10 @@ export class Presence implements PresenceStates {
   /** What keeps any of these entries from being relayed; the frame is then refused whole. */
   errorIn(entries: readonly PresenceEntry[]): PresenceError | null {
     for (const { id, clock, state } of entries) {
-      const error = clock > this.knownClock(id) ? stateError(state) : null
+      const newest = this.knownClock(id)
+      if (clock <= newest) continue
+      if (clock > Math.max(MAX_FIRST_CLOCK, newest + MAX_CLOCK_STEP)) return 'presence_clock'
+      const error = stateError(state)
       if (error !== null) return error
     }
     return null
@@ -112,7 +125,8 @@ export class Presence implements PresenceStates {
         else if (!this.#fits(entry.state.length)) refused.room_full++
         else {
           if (entry.clock <= newest) reannounce.push(removal(entry.id, newest))
-          this.#take(entry, from, this.#isOwn(entry, entries, from))
+          // Never back below what was heard: the others ignore it, and their late echoes would pass for news.
+          this.#take({ ...entry, clock: Math.max(entry.clock, newest) }, from, this.#isOwn(entry, entries, from))
           changed = this.#note(entry.id, now)
         }
       } else if (known.owner === from) {

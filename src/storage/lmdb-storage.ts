@@ -22,7 +22,8 @@ import {
   writeCounters,
 } from './lmdb-tables.ts'
 import { decodeQuarantined, encodeQuarantined, type Quarantined } from './quarantine-entry.ts'
-import { endKey, firstKey, keyAfter, nameKey, placeOf, recordKey, uintBytes, uintOf } from './record-key.ts'
+import { endKey, firstKey, keyAfter, nameKey, placeOf, recordKey, uintOf } from './record-key.ts'
+import { RoomIds } from './room-ids.ts'
 import {
   type BadRecord,
   byteSum,
@@ -53,8 +54,6 @@ export interface LmdbStorageOptions {
 }
 
 const DEFAULT_INTERVAL_MS = 50
-/** Ids of rooms that are kept at hand. Forgetting them costs a look-up each. */
-const CACHED_IDS = 10_000
 const ZERO = Buffer.from([0])
 
 export class LmdbStorage implements Storage {
@@ -65,10 +64,7 @@ export class LmdbStorage implements Storage {
   readonly #lock: DirectoryLock | undefined
   readonly #metrics: StorageMetrics
   readonly #queue: CommitQueue
-  readonly #ids = new Map<string, number>()
-  /** Rooms named for the first time by the transaction being written. */
-  #named: string[] = []
-  #nextId: number
+  readonly #ids: RoomIds
   #nextSeq: number
   #closing: Promise<void> | undefined
 
@@ -95,7 +91,11 @@ export class LmdbStorage implements Storage {
     this.#lock = lock
     this.#metrics = options.metrics ?? new StorageMetrics()
     this.#metrics.roomsStored = tables.rooms
-    this.#nextId = numberIn(tables.meta, META.nextId) ?? 1
+    this.#ids = new RoomIds({
+      names: tables.names,
+      next: numberIn(tables.meta, META.nextId) ?? 1,
+      shared: options.readOnly ?? false,
+    })
     this.#nextSeq = numberIn(tables.meta, META.nextSeq) ?? 1
     this.#queue = new CommitQueue({
       clock: options.clock,
@@ -106,7 +106,7 @@ export class LmdbStorage implements Storage {
   }
 
   async *load(room: string): AsyncGenerator<StoredRecord> {
-    const id = this.#read(() => this.#idOf(room))
+    const id = this.#read(() => this.#ids.of(room))
     if (id === undefined) return
     yield* this.#records(id)
   }
@@ -116,7 +116,7 @@ export class LmdbStorage implements Storage {
     const first = this.#nextSeq
     this.#nextSeq += updates.length
     const write = () => {
-      const id = this.#idOf(room) ?? this.#newId(room, name)
+      const id = this.#ids.ofOrNew(room, name)
       let seq = first
       for (const update of updates) void this.#tables.records.put(recordKey(id, { seq: seq++, part: 0 }), update)
     }
@@ -128,7 +128,7 @@ export class LmdbStorage implements Storage {
     const name = this.#writable(room)
     const write = () => {
       const { records } = this.#tables
-      const id = this.#idOf(room) ?? this.#newId(room, name)
+      const id = this.#ids.ofOrNew(room, name)
       let part = 0
       for (const key of this.#keys(id, through)) {
         const place = placeOf(key)
@@ -147,7 +147,7 @@ export class LmdbStorage implements Storage {
     let moved = 0
     const write = () => {
       const { records, quarantine } = this.#tables
-      const id = this.#idOf(room)
+      const id = this.#ids.of(room)
       for (const { place, reason } of id === undefined ? [] : bad) {
         const key = recordKey(id!, place)
         const update = records.get(key)
@@ -172,12 +172,12 @@ export class LmdbStorage implements Storage {
       const { graves } = this.#tables
       if (authors.length > 0) {
         const all = [...new Set([...authorsIn(graves, name), ...authors])]
-        void graves.put(name, Buffer.from(JSON.stringify(all)))
+        void graves!.put(name, Buffer.from(JSON.stringify(all)))
       }
-      const id = this.#idOf(room)
+      const id = this.#ids.of(room)
       if (id === undefined) return
       known = true
-      this.#ids.delete(room)
+      this.#ids.forget(room)
       for (const key of this.#keys(id)) void this.#tables.records.remove(key)
       void this.#tables.names.remove(name)
     }
@@ -241,28 +241,6 @@ export class LmdbStorage implements Storage {
     return nameKey(room)
   }
 
-  #idOf(room: string): number | undefined {
-    const known = this.#ids.get(room)
-    if (known !== undefined) return known
-    const id = numberIn(this.#tables.names, nameKey(room))
-    if (id !== undefined && this.#options.readOnly !== true) this.#remember(room, id)
-    return id
-  }
-
-  #newId(room: string, name: Buffer): number {
-    const id = this.#nextId++
-    void this.#tables.names.put(name, uintBytes(id))
-    this.#named.push(room)
-    this.#remember(room, id)
-    return id
-  }
-
-  #remember(room: string, id: number): void {
-    // Not those of this transaction: the store does not know them yet.
-    if (this.#ids.size >= CACHED_IDS && this.#named.length === 0) this.#ids.clear()
-    this.#ids.set(room, id)
-  }
-
   /** Keys of a room's records, all or up to `through`. Read at once: they are about to be removed. */
   #keys(id: number, through?: number): Buffer[] {
     const range = { start: firstKey(id), end: endKey(id, through) }
@@ -297,19 +275,17 @@ export class LmdbStorage implements Storage {
 
   async #transact(write: () => void, bytes: number): Promise<void> {
     const { root, meta } = this.#tables
-    this.#named = []
+    this.#ids.begin()
     try {
       root.resetReadTxn()
       await root.batch(() => {
         write()
-        writeCounters(meta, this.#nextId, this.#nextSeq)
+        writeCounters(meta, this.#ids.next, this.#nextSeq)
       })
-      this.#metrics.roomsStored += this.#named.length
+      this.#metrics.roomsStored += this.#ids.committed()
     } catch (error) {
-      for (const room of this.#named) this.#ids.delete(room)
+      this.#ids.failed()
       throw await commitFailure(error, this.#options.directory, bytes)
-    } finally {
-      this.#named = []
     }
   }
 }

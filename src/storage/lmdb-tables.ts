@@ -19,7 +19,8 @@ export interface LmdbTables {
   readonly records: Table
   readonly quarantine: Table
   readonly meta: Table
-  readonly graves: Table
+  /** Undefined: a store from before there were any, opened to be read. */
+  readonly graves: Table | undefined
   /** Boards that are stored, when opened. */
   readonly rooms: number
 }
@@ -50,17 +51,19 @@ export function openTables(path: string, readOnly: boolean): LmdbTables {
     readOnly,
     cache: false,
   })
+  /** Made if it is not there; undefined when nothing may be made. */
+  const maybe = (name: string): Table | undefined => root.openDB<Uint8Array, Buffer>({ name, ...BINARY })
   const table = (name: string): Table => {
-    const found: Table | undefined = root.openDB<Uint8Array, Buffer>({ name, ...BINARY })
+    const found = maybe(name)
     if (found === undefined) throw new StorageError(`there are no boards in ${path}`)
     return found
   }
   try {
-    const tables = [table('names'), table('records'), table('quarantine'), table('meta'), table('graves')] as const
-    const [names, records, quarantine, meta, graves] = tables
+    const tables = [table('names'), table('records'), table('quarantine'), table('meta')] as const
+    const [names, records, quarantine, meta] = tables
     const format = numberIn(meta, META.format) ?? FORMAT
     if (format !== FORMAT) throw new StorageError(`${path} has format ${format}, this program reads format ${FORMAT}`)
-    return { root, names, records, quarantine, meta, graves, rooms: entries(names) }
+    return { root, names, records, quarantine, meta, graves: maybe('graves'), rooms: entries(names) }
   } catch (error) {
     void root.close()
     throw error
@@ -75,8 +78,8 @@ export function writeCounters(meta: Table, nextId: number, nextSeq: number): voi
 }
 
 /** Authors in a grave, as they are written: a list of numbers in JSON. */
-export function authorsIn(table: Table, name: Buffer): number[] {
-  const bytes = table.get(name)
+export function authorsIn(table: Table | undefined, name: Buffer): number[] {
+  const bytes = table?.get(name)
   return bytes === undefined ? [] : (JSON.parse(Buffer.from(bytes).toString()) as number[])
 }
 

@@ -176,6 +176,23 @@ test('[PR2] a stock client whose socket is reset under it comes back by itself a
   }
 })
 
+test('[PR2] a client whose id was taken to the last clock while it was away comes back all the same', async (t) => {
+  const { server, ann, witness, attacker, id } = await scene(t)
+  ann.provider.disconnect()
+  await until(() => nameSeenBy(witness, id) === undefined, 'Ann is gone')
+  attacker.sendPresence([id, 2 ** 32, { name: 'Mallory' }])
+  await until(() => nameSeenBy(witness, id) === 'Mallory', 'somebody uses her id')
+  attacker.reset()
+  await until(() => nameSeenBy(witness, id) === undefined, 'and leaves')
+  ann.provider.connect()
+  await until(() => nameSeenBy(witness, id) === 'Ann', 'Ann is back', 2000)
+  for (let x = 0; x < 8; x++) {
+    ann.awareness.setLocalStateField('x', x)
+    await until(() => witness.awareness.getStates().get(id)?.x === x, 'and is heard', 1000)
+  }
+  expect(await server.metric('ws_message_errors_total{reason="presence_clock"}')).toBe(0)
+})
+
 test('[PR2] all ids of a connection leave with it, at the clocks they had', async (t) => {
   const server = await startServer(t)
   const witness = await rawMember(t, server.port, 'board')

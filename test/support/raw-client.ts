@@ -28,8 +28,6 @@ export interface RawOptions {
   readonly pongs?: boolean
   /** Beside what an upgrade needs, or instead of it. */
   readonly headers?: Record<string, string>
-  /** Messages sent in one piece with the upgrade, before anything was answered. */
-  readonly early?: readonly Uint8Array[]
 }
 
 export class RawClient {
@@ -55,6 +53,8 @@ export class RawClient {
   #inbox: Buffer = Buffer.alloc(0)
   #upgraded = false
   #readBudget: number | null = null
+  /** The server's SyncStep1 that came before there was a document. */
+  #question: RawFrame | null = null
   status = ''
   /** The answer to the upgrade: status line and header lines. */
   head = ''
@@ -131,6 +131,9 @@ export class RawClient {
       this.send(syncMessage((encoder) => sync.writeUpdate(encoder, update)))
     })
     this.send(syncMessage((encoder) => sync.writeSyncStep1(encoder, doc)))
+    // The server has asked already; left without an answer, it would ask again.
+    if (this.#question !== null) this.#sync(doc, this.#question)
+    this.#question = null
     return doc
   }
   sendUpdate(update: Uint8Array): void {
@@ -201,6 +204,7 @@ export class RawClient {
     const frame: RawFrame = { kind: kindOf(payload), bytes: payload, at: performance.now() }
     if (this.#options.record ?? true) this.frames.push({ ...frame, bytes: Uint8Array.from(payload) })
     if (this.doc !== null && payload[0] === SYNC) this.#sync(this.doc, frame)
+    else if (frame.kind === 'step1') this.#question = { ...frame, bytes: Uint8Array.from(payload) }
     this.onFrame(frame)
   }
 
@@ -228,8 +232,7 @@ export async function rawClient(
   t.onTestFinished(() => {
     socket.destroy()
   })
-  const early = (options.early ?? []).map((bytes) => clientFrame(0x2, bytes, true))
-  socket.write(Buffer.concat([upgradeRequest(port, path, options.headers), ...early]))
+  socket.write(upgradeRequest(port, path, options.headers))
   await until(() => client.isUpgraded || client.isOver, 'the server answers the upgrade')
   return client
 }

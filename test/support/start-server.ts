@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino'
 import type { TestContext } from 'vitest'
-import { type Config, createServer } from '../../src/server.ts'
+import { type Config, createServer, type ServerOptions } from '../../src/server.ts'
 
 export interface TestServer {
   readonly port: number
@@ -18,8 +18,9 @@ export async function startServer(
   t: Pick<TestContext, 'onTestFinished'>,
   config: Partial<Config> = {},
   log: Logger = pino({ level: process.env.TEST_LOG ?? 'silent' }),
+  options: Pick<ServerOptions, 'openStorage'> = {},
 ): Promise<TestServer> {
-  const server = createServer({ port: 0, storage: 'memory', shutdownGraceMs: 2000, ...config }, { log })
+  const server = createServer({ port: 0, storage: 'memory', shutdownGraceMs: 2000, ...config }, { log, ...options })
   const { port } = await server.listen()
   t.onTestFinished(() => server.close())
   const httpUrl = `http://127.0.0.1:${port}`

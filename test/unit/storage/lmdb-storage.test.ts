@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { open as openLmdb } from 'lmdb'
 import { afterEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../../src/observe/clock.ts'
 import { LmdbStorage, type LmdbStorageOptions, type Quarantined } from '../../../src/storage/lmdb-storage.ts'
@@ -129,6 +130,23 @@ describe('LMDB storage', () => {
 
   test('to be read, a directory has to have boards', async () => {
     await expect(open({ readOnly: true })).rejects.toThrow('there are no boards')
+  })
+
+  test('a store from before boards could be deleted for good is read: no board has a grave', async () => {
+    const at = directory()
+    const storage = await open({ directory: at })
+    await storage.append('r', [bytes('1')])
+    await storage.close()
+    const root = openLmdb({ path: join(at, 'boards'), noSubdir: false, keyEncoding: 'binary' })
+    await root.openDB({ name: 'graves', encoding: 'binary', keyEncoding: 'binary' }).drop()
+    await root.close()
+    const reader = await open({ directory: at, readOnly: true })
+    expect(texts(await recordsOf(reader, 'r'))).toEqual(['1'])
+    expect(await reader.buried('r')).toEqual([])
+    await reader.close()
+    const writer = await open({ directory: at })
+    await writer.delete('r', [7])
+    expect(await writer.buried('r')).toEqual([7])
   })
 
   test('[ST8] a directory is opened once in a process, and again after close', async () => {
