@@ -1,9 +1,14 @@
-import { defineConfig } from 'vite'
+import { defineConfig, type ProxyOptions } from 'vite'
+import { devTokens } from './dev-tokens.ts'
+
+/** Pages and modules are Vite's own; a WebSocket upgrade, which has no response yet, goes to the server. */
+const httpStays: NonNullable<ProxyOptions['bypass']> = (request, response) => (response ? request.url : undefined)
 
 // `base: './'` and one `assets/` folder: the server hands out dist/demo at `/` without knowing any file by name.
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
+  plugins: [devTokens()],
   build: {
     outDir: '../dist/demo',
     emptyOutDir: true,
@@ -16,7 +21,7 @@ export default defineConfig({
     proxy: {
       '/metrics': 'http://127.0.0.1:1234',
       // Every other WebSocket is a room; Vite keeps its own under its subprotocol.
-      '^/(?!@|src/|node_modules/)[^?]+': { target: 'ws://127.0.0.1:1234', ws: true, bypass: (request) => request.url },
+      '^/(?!@|src/|node_modules/)[^?]+': { target: 'ws://127.0.0.1:1234', ws: true, bypass: httpStays },
     },
   },
 })
