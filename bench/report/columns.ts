@@ -11,6 +11,7 @@ const MISSING = '–'
 const shown = (format: (value: number) => string) => (value: number | undefined) =>
   value === undefined || !Number.isFinite(value) ? MISSING : format(value)
 
+/** Three digits or so. */
 export const micros = shown((value) => (value < 10 ? value.toFixed(2) : value.toFixed(1)))
 export const millis = shown((value) => (value < 10 ? value.toFixed(1) : value.toFixed(0)))
 export const percent = shown((value) => `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`)

@@ -71,7 +71,7 @@ export function targets(lines: readonly Line[]): Target[] {
   add(
     'light',
     'added delay of an edit, p50, over the raw relay',
-    `${added.toFixed(2)} ms`,
+    `${micros(added)} ms`,
     '≤ 1.5 ms',
     '≤ 0.5 ms',
     atMost(added, 1.5, 0.5),
@@ -86,7 +86,7 @@ export function targets(lines: readonly Line[]): Target[] {
   const stalled = weir('stall', 'a fifth stalled')
   const change = (stalled.p99 ?? Number.NaN) / (reading.p99 ?? Number.NaN) - 1
   const whatStall = 'change of p99 when a fifth does not read'
-  const measuredStall = `${(change * 100).toFixed(0)} % (${millis(reading.p99)} → ${millis(stalled.p99)} ms)`
+  const measuredStall = `${signedPercent(change)} (${millis(reading.p99)} → ${millis(stalled.p99)} ms)`
   add('stall', whatStall, measuredStall, '≤ +20 %', '', atMost(change, 0.2, null))
   const held = stalled.heldBytes ?? Number.NaN
   add(
@@ -165,4 +165,5 @@ export function clientsPerRoom(lines: readonly Line[], server: Line['server']): 
   return most === 0 ? Number.NaN : most
 }
 
+const signedPercent = (value: number): string => (Number.isFinite(value) ? `${(value * 100).toFixed(0)} %` : '–')
 const times = (value: number): string => (Number.isFinite(value) ? `${value.toFixed(value < 10 ? 2 : 1)} ×` : '–')

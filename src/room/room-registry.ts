@@ -48,8 +48,8 @@ interface Entry {
   cancelIdle: (() => void) | null
 }
 
-/** A room that cannot leave yet (its board is not saved) is looked at again after this long, ms. */
-const RETRY_LEAVING_MS = 1_000
+/** A room that has not applied all it received is looked at again after this long, ms. */
+const RETRY_LEAVING_MS = 20
 const SWEEP_MS = 1_000
 
 export class RoomRegistry {
@@ -223,17 +223,37 @@ export class RoomRegistry {
     })
   }
 
+  /** Asked again after everything that was waited for: meanwhile the room may have been joined, left again or deleted. */
+  #mayLeave(name: string, entry: Entry): boolean {
+    const isUntouched = entry.leaving === null && entry.cancelIdle === null
+    return isUntouched && this.#isIdle(entry) && this.#rooms.get(name) === entry
+  }
+
   async #leaveMemory(name: string, entry: Entry): Promise<void> {
     const { room, keeper } = entry
-    if (!this.#isIdle(entry) || entry.leaving !== null) return
+    if (!this.#mayLeave(name, entry)) return
     // Slow work first, while the room can still be joined.
     await keeper.tidy()
-    if (!this.#isIdle(entry) || this.#rooms.get(name) !== entry) return
-    if (!room.isSettled || keeper.unsavedBytes > 0) return this.#leaveWhenIdle(name, entry, RETRY_LEAVING_MS)
+    if (!this.#mayLeave(name, entry)) return
+    if (!room.isSettled) return this.#leaveWhenIdle(name, entry, RETRY_LEAVING_MS)
+    if (keeper.unsavedBytes > 0) return this.#leaveWhenSaved(name, entry)
     entry.leaving = keeper.close().then(() => {
       this.#rooms.delete(name)
       room.destroy()
     })
     await entry.leaving
+  }
+
+  /** Not by `close`, which joins would have to wait for: a full disk may keep it waiting for ever. */
+  #leaveWhenSaved(name: string, entry: Entry): void {
+    let isCancelled = false
+    entry.cancelIdle = () => {
+      isCancelled = true
+    }
+    void entry.keeper.saved().then(() => {
+      if (isCancelled) return
+      entry.cancelIdle = null
+      this.#leaveWhenIdle(name, entry, 0)
+    })
   }
 }

@@ -9,6 +9,9 @@ import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 /** In the types it is an enum's member; the module has it at the top. */
 const { LIBUS_LISTEN_EXCLUSIVE_PORT } = uWS as unknown as { LIBUS_LISTEN_EXCLUSIVE_PORT: ListenOptions }
 
+/** Somebody else may take a chosen port in the moment in which it is free again. */
+const FREE_PORT_TRIES = 5
+
 /** The types leave out the overload with a host and options. */
 type Listen = (
   host: string,
@@ -49,10 +52,11 @@ export class Endpoint {
   async listen(): Promise<void> {
     const { host, port } = this.#options
     const app = this.#createApp()
-    if (!this.#listenWith(app, port)) {
+    if (!(port === 0 ? this.#listenOnFreePort(app) : this.#listenWith(app, port))) {
       app.close()
       throw new Error(`cannot listen on ${host}:${port}: the address is in use or not this machine's`)
     }
+    this.#apps.push(app)
   }
 
   /**
@@ -64,7 +68,12 @@ export class Endpoint {
     const app = this.#createApp()
     // In one turn: the kernel refuses what comes in between, a fraction of a millisecond.
     this.stop()
-    if (!this.#listenWith(app, this.port)) throw new Error(`cannot listen on port ${this.port} again`)
+    if (!this.#listenWith(app, this.port)) {
+      app.close()
+      this.#listenWith(this.#apps.at(-1)!, this.port)
+      throw new Error(`cannot listen on port ${this.port} again`)
+    }
+    this.#apps.push(app)
     return true
   }
 
@@ -98,6 +107,19 @@ export class Endpoint {
     return app
   }
 
+  /**
+   * The system chooses the port, which is then listened on by its number: uSockets sets SO_REUSEADDR only on a port that was
+   * named, and without it none can be listened on again while anybody is connected (see reload).
+   */
+  #listenOnFreePort(app: TemplatedApp): boolean {
+    for (let i = 0; i < FREE_PORT_TRIES; i++) {
+      if (!this.#listenWith(app, 0)) return false
+      this.stop()
+      if (this.#listenWith(app, this.port)) return true
+    }
+    return false
+  }
+
   #listenWith(app: TemplatedApp, port: number): boolean {
     let isListening = false
     ;(app.listen as unknown as Listen).call(app, this.#options.host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
@@ -106,7 +128,6 @@ export class Endpoint {
       this.#listening = socket
       this.port = uWS.us_socket_local_port(socket as never)
     })
-    if (isListening) this.#apps.push(app)
     return isListening
   }
 }

@@ -1,6 +1,6 @@
 /** A token's way in, per claim and per place it may be handed over in; and that one that is refused leaves no trace. */
 
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,6 +66,7 @@ beforeAll(async () => {
   keys = { rsa, strangerRsa, ec, pem: await exportSPKI(rsa.publicKey) }
   const publicKeyFile = join(tmpdir(), `y-weir-key-${process.pid}.pem`)
   writeFileSync(publicKeyFile, keys.pem)
+  scope.onTestFinished(() => rmSync(publicKeyFile))
   issuer = await keyServer(scope)
   issuer.keys = [{ ...(await exportJWK(rsa.publicKey)), kid: 'known', alg: 'RS256' }]
   const start = (config: object) => startServer(scope, { adminToken: ADMIN_TOKEN, ...config }, log)
@@ -358,11 +359,12 @@ test('[AC1] a stock client comes in with its token in the query or in the subpro
   expect(doc.getMap('m').get('owner')).toBe('was here')
 })
 
-test.each([
+const STOPPED: readonly (readonly [string, () => string | Promise<string>, number])[] = [
   ['an expired token', () => token({ exp: seconds(-1) }), 4401],
   ['no token', () => '', 4401],
   ['a token for another room', () => token({ rooms: ['other'] }), 4403],
-] as const)('[AC1] a stock client with %s stops for good', async (_what, make, code) => {
+]
+test.each(STOPPED)('[AC1] a stock client with %s stops for good', async (_what, make, code) => {
   const params = { token: await note(make()) }
   const client = stockClient(scope, servers.bySecret.url, ROOM, { params })
   client.doc.getMap('m').set('intruder', 1)

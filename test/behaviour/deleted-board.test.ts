@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { rawMember } from '../support/raw-client.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+import { startFaultyServer } from '../support/faulty-storage.ts'
+import { rawClient, rawMember } from '../support/raw-client.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { type StockClient, stockClient } from '../support/stock-client.ts'
 import { until } from '../support/until.ts'
@@ -62,4 +64,36 @@ test('[AC6] a deleted board stays deleted, against a page that comes back with i
   const reader = stockClient(t, again.url, 'board')
   await reader.synced()
   expect(reader.doc.getMap('m').toJSON()).toEqual({ new: 1 })
+})
+
+test('[AC6] [FR7] a board that is deleted while it is about to leave memory: who joins meanwhile waits, and gets a new one', async (t) => {
+  const server = await startFaultyServer(t, { dataDir: dataDirectory(t), adminToken: 'secret', roomIdleMs: 0 })
+  const { storage } = server
+  const author = await rawMember(t, server.port, 'board')
+  // Enough to be compacted when the room empties.
+  for (let i = 0; i < 4; i++) author.doc.getMap('m').set(`old ${i}`, 'x'.repeat(30_000))
+  await until(
+    async () => storage.asked.append > 0 && (await server.metric('storage_unsaved_bytes')) === 0,
+    'it is saved',
+  )
+  const compact = storage.hold('compact')
+  const bury = storage.hold('delete')
+  author.close()
+  await until(() => storage.asked.compact === 1, 'the board is being compacted')
+  const deleted = remove(server, 'board')
+  await until(() => storage.asked.delete === 1, 'and deleted')
+  compact()
+  await until(async () => (await server.metric('storage_compactions_total')) === 1, 'the compaction is through')
+  const early = await rawClient(t, server.port, 'board')
+  early.join()
+  const loads = storage.asked.load
+  bury()
+  expect((await deleted).status).toBe(200)
+  await until(() => early.isSynced, 'the one who waited gets a board')
+  expect(early.doc!.getMap('m').size).toBe(0)
+  expect(storage.asked.load).toBe(loads + 1)
+  const back = await rawClient(t, server.port, 'board')
+  back.join(author.doc)
+  await until(() => back.isOver, 'the old board does not come back')
+  expect(back.closeFrame).toEqual({ code: 4410, reason: 'board deleted' })
 })

@@ -1,6 +1,7 @@
-import { type AddressInfo, createConnection, createServer as createTcpServer } from 'node:net'
+import { createConnection } from 'node:net'
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/server.ts'
+import { freePort } from '../support/free-port.ts'
 import { startProcess, startServerProcess } from '../support/process.ts'
 import { rawMember } from '../support/raw-client.ts'
 import { startServer } from '../support/start-server.ts'
@@ -112,15 +113,6 @@ test('[OP4] wrong settings are all named at once, and the exit code is 78', asyn
     expect(named.filter((line) => line.includes(`${setting} `))).toHaveLength(1)
   }
 })
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createTcpServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
-}
 
 test('[OP5] a second server on the same port says so and does not start', async (t) => {
   // Named, not given by the system: the kernel never shares a port that it has picked itself.

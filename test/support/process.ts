@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { TestContext } from 'vitest'
+import { metricOf } from './start-server.ts'
 import { until } from './until.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -13,6 +14,11 @@ export interface Started {
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>
 }
 
+export interface ProcessOptions {
+  /** `ulimit -n`, soft and hard. */
+  readonly maxDescriptors?: number
+}
+
 /**
  * A TypeScript file of this repository as a process of its own, killed when the test is over. It sees only `env` and what
  * every process needs.
@@ -21,9 +27,13 @@ export function startProcess(
   t: Pick<TestContext, 'onTestFinished'>,
   file: string,
   env: Record<string, string> = {},
+  { maxDescriptors }: ProcessOptions = {},
 ): Started {
-  // As a loader and not as a command: signals then reach the process itself.
-  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+  // As a loader and not as a command, and the shell replaced: signals then reach the process itself.
+  const command = [process.execPath, '--import', 'tsx', file]
+  const limited = ['bash', '-c', `ulimit -n ${maxDescriptors}; exec "$@"`, 'bash', ...command]
+  const [program, ...args] = maxDescriptors === undefined ? command : limited
+  const child = spawn(program!, args, {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -44,14 +54,23 @@ export function startProcess(
 
 export interface ServerProcess extends Started {
   readonly port: number
+  /** `ws://127.0.0.1:port` */
+  readonly url: string
+  /** `http://127.0.0.1:port` */
+  readonly httpUrl: string
+  /** One sample of the metrics page; 0 when it is not there. */
+  metric(sample: string): Promise<number>
+  /** `kill -9`, and waits for the end. */
+  kill(): Promise<void>
 }
 
 /** The server's process on a free port, as `npm start` runs it, once it listens. */
 export async function startServerProcess(
   t: Pick<TestContext, 'onTestFinished'>,
   env: Record<string, string> = {},
+  options: ProcessOptions = {},
 ): Promise<ServerProcess> {
-  const started = startProcess(t, 'src/main.ts', { PORT: '0', STORAGE: 'memory', ...env })
+  const started = startProcess(t, 'src/main.ts', { PORT: '0', STORAGE: 'memory', ...env }, options)
   let isOver = false
   void started.exited.then(() => {
     isOver = true
@@ -59,5 +78,16 @@ export async function startServerProcess(
   const port = () => /"port":(\d+).*"listening"/.exec(started.output())?.[1]
   await until(() => isOver || port() !== undefined, 'the server listens', 20_000)
   if (isOver) throw new Error(`the server ended:\n${started.output()}`)
-  return { ...started, port: Number(port()) }
+  const httpUrl = `http://127.0.0.1:${port()}`
+  return {
+    ...started,
+    port: Number(port()),
+    url: `ws://127.0.0.1:${port()}`,
+    httpUrl,
+    metric: (sample) => metricOf(httpUrl, sample),
+    kill: async () => {
+      started.child.kill('SIGKILL')
+      await started.exited
+    },
+  }
 }

@@ -29,12 +29,15 @@ export async function startServer(
     url: `ws://127.0.0.1:${port}`,
     httpUrl,
     close: () => server.close(),
-    metric: async (sample) => {
-      const response = await fetch(`${httpUrl}/metrics`)
-      for (const line of (await response.text()).split('\n')) {
-        if (line.startsWith(`${sample} `)) return Number(line.slice(sample.length + 1))
-      }
-      return 0
-    },
+    metric: (sample) => metricOf(httpUrl, sample),
   }
+}
+
+/** One sample of a server's metrics page; 0 when it is not there. */
+export async function metricOf(httpUrl: string, sample: string): Promise<number> {
+  const response = await fetch(`${httpUrl}/metrics`)
+  for (const line of (await response.text()).split('\n')) {
+    if (line.startsWith(`${sample} `)) return Number(line.slice(sample.length + 1))
+  }
+  return 0
 }
