@@ -19,6 +19,7 @@ import { AddressBudgets } from './inbound/rate-limiter.ts'
 import { Reception } from './inbound/reception.ts'
 import { SecondChances } from './inbound/second-chances.ts'
 import { every, systemClock } from './observe/clock.ts'
+import { EveryTenth } from './observe/every-tenth.ts'
 import { Metrics } from './observe/metrics.ts'
 import { metricsText } from './observe/metrics-text.ts'
 import { ProcessWatch } from './observe/process-watch.ts'
@@ -165,6 +166,8 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       log,
       registry,
       oversized: new Oversized(clock),
+      refusals: new EveryTenth(),
+      malformed: new EveryTenth(),
       chances: new SecondChances(
         {
           evictions: config.evictionsBeforeDegraded,

@@ -6,6 +6,7 @@
 import type { Logger } from 'pino'
 import * as Y from 'yjs'
 import type { Clock } from '../observe/clock.ts'
+import type { EveryTenth } from '../observe/every-tenth.ts'
 import { LazyLog } from '../observe/lazy-log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { FrameSink } from '../outbound/frame-sink.ts'
@@ -44,6 +45,8 @@ export interface SessionDeps {
   readonly budgets: AddressBudgets
   readonly oversized: Oversized
   readonly chances: SecondChances
+  readonly refusals: EveryTenth
+  readonly malformed: EveryTenth
   /** Epoch ms. */
   readonly wallClock: () => number
   /** Whether a grant still holds: time passed since it was given. */
@@ -126,7 +129,7 @@ export class Session implements Peer, OutboxOwner, GateEvents {
       await this.#deps.registry.join(name, (room) => this.#join(room, answer))
     } catch (error) {
       const full = error instanceof RoomsFullError
-      this.log.warn({ err: error }, full ? 'no room for another room' : 'room could not be joined')
+      if (!full) this.log.warn({ err: error }, 'room could not be joined')
       this.#refuse(full ? CLOSE.serverFull : CLOSE.loadFailed)
     }
     // In a turn of its own: nothing is written from inside the socket's callback.
@@ -289,7 +292,8 @@ export class Session implements Peer, OutboxOwner, GateEvents {
     if (this.#state.name === 'gone') return
     this.#state = { name: 'gone' }
     this.#backlog.clear()
-    this.log.info({ code: reason.code, reason: reason.text }, 'refused')
+    const { refusals } = this.#deps
+    if (refusals.due()) this.log.info({ code: reason.code, reason: reason.text, refusals: refusals.count }, 'refused')
     this.#deps.clock.soon(() => this.#sink.close(reason))
   }
 
@@ -395,7 +399,7 @@ export class Session implements Peer, OutboxOwner, GateEvents {
 
   #malformed(reason: string): void {
     this.#deps.metrics.messageErrors.add(reason)
-    this.log.info({ reason }, 'malformed frame')
+    if (this.#deps.malformed.due()) this.log.info({ reason, malformed: this.#deps.malformed.count }, 'malformed frame')
     if (this.#strikes.add()) this.end(CLOSE.malformedInput)
   }
 }

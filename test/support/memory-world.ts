@@ -12,6 +12,7 @@ import { Oversized } from '../../src/inbound/oversized.ts'
 import { AddressBudgets } from '../../src/inbound/rate-limiter.ts'
 import { SecondChances } from '../../src/inbound/second-chances.ts'
 import { Session } from '../../src/inbound/session.ts'
+import { EveryTenth } from '../../src/observe/every-tenth.ts'
 import { Metrics } from '../../src/observe/metrics.ts'
 import { DrainScheduler } from '../../src/outbound/drain-scheduler.ts'
 import type { OutboxSettings } from '../../src/outbound/outbox.ts'
@@ -113,6 +114,8 @@ export class World {
         budgets: this.#budgets,
         oversized: this.#oversized,
         chances: this.#chances,
+        refusals: new EveryTenth(),
+        malformed: new EveryTenth(),
         holds: () => true,
       },
     )
