@@ -41,7 +41,7 @@ const STEADY: readonly Column[] = [
   figure('RSS, MiB', 'rssBytes', mebibytes),
   figure('out, MB/s', 'bytesOutPerSecond', megabytes),
   figure('load CPU', 'loadShare', percent),
-  figure('others', 'foreignShare', percent),
+  { title: 'others', cell: ({ mean }) => `${percent(mean.foreignShare)}, ${percent(mean.foreignLoadShare)}` },
 ]
 
 export function columnsOf(scenario: string): readonly Column[] {

@@ -51,7 +51,7 @@ export function resultsText(runs: readonly ScenarioRun[], scenarios: readonly Sc
     '',
     'Written by `npm run bench`; how it is measured is in [README.md](README.md). Every figure is the mean of the rounds.',
     'CPU is the server process, all threads, over the measured window; `load CPU` near 100 % means that delays are the load’s',
-    'own, `others` is what anything else took of the server’s core meanwhile. `overloaded`: the server was so far behind that',
+    'own, `others` is what anything else took of the server’s core and of the load’s meanwhile. `overloaded`: the server was so far behind that',
     'not everything had arrived when the time was over.',
     '',
     '## Targets',

@@ -32,8 +32,9 @@ export interface Figures {
   bytesOutPerSecond?: number
   /** CPU of the load over the window, share of a core: near 1, delays are the load's own. */
   loadShare?: number
-  /** What others used of the server's core during the window, share: noise. */
+  /** What others used of the server's core and of the load's during the window, shares: noise. */
   foreignShare?: number
+  foreignLoadShare?: number
   /** Time until everybody had the board, ms. */
   allSyncedMs?: number
   medianSyncedMs?: number
@@ -144,36 +145,48 @@ export class Context {
   }
 }
 
-/** CPU of the server, of the load, and of everybody else on the server's core, over a window. */
+export interface CpuUse
+  extends Required<Pick<Figures, 'cpuShare' | 'loadShare' | 'foreignShare' | 'foreignLoadShare'>> {
+  readonly elapsedMs: number
+  readonly cpuMs: number
+}
+
+/** CPU of the server, of the load, and of everybody else on their cores, from now to `end`. */
 export class CpuWindow {
   readonly #server: RunningServer
   readonly #cores: Cores
   readonly #at = performance.now()
   readonly #serverMs: number
   readonly #load = process.cpuUsage()
-  readonly #coreMs: number
+  readonly #serverCoreMs: number
+  readonly #loadCoreMs: number
 
   constructor(server: RunningServer, cores: Cores) {
     this.#server = server
     this.#cores = cores
     this.#serverMs = server.cpuMs()
-    this.#coreMs = cores.server === null ? 0 : coreBusyMs(cores.server)
+    this.#serverCoreMs = busyMs(cores.server)
+    this.#loadCoreMs = busyMs(cores.load)
   }
 
-  end(): { elapsedMs: number; cpuMs: number; cpuShare: number; loadShare: number; foreignShare: number } {
+  end(): CpuUse {
     const elapsedMs = performance.now() - this.#at
     const cpuMs = this.#server.cpuMs() - this.#serverMs
-    const load = process.cpuUsage(this.#load)
-    const coreMs = this.#cores.server === null ? cpuMs : coreBusyMs(this.#cores.server) - this.#coreMs
+    const { user, system } = process.cpuUsage(this.#load)
+    const loadMs = (user + system) / 1000
+    const ofOthers = (busy: number, own: number): number => Math.max(0, busy - own) / elapsedMs
     return {
       elapsedMs,
       cpuMs,
       cpuShare: cpuMs / elapsedMs,
-      loadShare: (load.user + load.system) / 1000 / elapsedMs,
-      foreignShare: Math.max(0, coreMs - cpuMs) / elapsedMs,
+      loadShare: loadMs / elapsedMs,
+      foreignShare: ofOthers(busyMs(this.#cores.server) - this.#serverCoreMs, cpuMs),
+      foreignLoadShare: ofOthers(busyMs(this.#cores.load) - this.#loadCoreMs, loadMs),
     }
   }
 }
+
+const busyMs = (core: number | null): number => (core === null ? 0 : coreBusyMs(core))
 
 /** Waits out a measured window. */
 export async function window(
@@ -181,7 +194,7 @@ export async function window(
   { cores, perf }: Conditions,
   name: string,
   ms: number,
-): Promise<ReturnType<CpuWindow['end']>> {
+): Promise<CpuUse> {
   if (perf !== null && server.kind.id === 'y-weir') record(server.pid, join(perf, `${name}.perf`), ms)
   const cpu = new CpuWindow(server, cores)
   await sleep(ms)

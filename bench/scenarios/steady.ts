@@ -40,16 +40,14 @@ export async function steady(context: Context, server: RunningServer, work: Stea
   const bytesBefore = crew.bytesRead
   const looking = work.look === undefined ? null : setInterval(() => void work.look!(), LOOK_EVERY_MS)
   const windowName = [context.scenario, variant, context.round].filter((part) => part !== '').join('-')
-  const cpu = await window(server, conditions, windowName.replaceAll(' ', '-'), windowMs)
+  const { cpuMs, elapsedMs, ...shares } = await window(server, conditions, windowName.replaceAll(' ', '-'), windowMs)
   if (looking !== null) clearInterval(looking)
   const figures = {
     clients: work.rooms * work.members,
-    ...tallied(crew.tally, cpu.cpuMs, cpu.elapsedMs),
-    cpuShare: cpu.cpuShare,
-    loadShare: cpu.loadShare,
-    foreignShare: cpu.foreignShare,
+    ...tallied(crew.tally, cpuMs, elapsedMs),
+    ...shares,
     rssBytes: server.residentBytes(),
-    bytesOutPerSecond: ((crew.bytesRead - bytesBefore) / cpu.elapsedMs) * 1000,
+    bytesOutPerSecond: ((crew.bytesRead - bytesBefore) / elapsedMs) * 1000,
   }
   crew.stop()
   work.release?.(crew)
@@ -60,7 +58,7 @@ export async function steady(context: Context, server: RunningServer, work: Stea
     ...crew.complaints(),
     ...(await serverCounters(server)).filter((line) => !countersBefore.includes(line)),
   ]
-  if (cpu.loadShare > LOAD_LIMIT) notes.push('the load was at its limit: delays and deliveries may be its own')
+  if (shares.loadShare > LOAD_LIMIT) notes.push('the load was at its limit: delays and deliveries may be its own')
   if (crew.pace.skipped > 0) notes.push(`the load left out ${crew.pace.skipped} sends`)
   crew.close()
   return context.measurement(variant, outcome.verdict, figures, notes)

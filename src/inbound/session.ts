@@ -372,7 +372,8 @@ export class Session implements Peer, OutboxOwner, GateEvents {
       this.#gate?.spendFor(summary)
       if (summary.isEmpty && !isAnswer) return
     }
-    room.receive({ member, update: payload.slice(), summary, isAnswer, at: this.#deps.clock.now() })
+    // Copied into Node's pool where it is small; it is applied within a tick or two.
+    room.receive({ member, update: Buffer.from(payload), summary, isAnswer, at: this.#deps.clock.now() })
   }
 
   #announce(room: Room, member: Member, payload: Uint8Array, mayShow: boolean): void {

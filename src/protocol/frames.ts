@@ -58,8 +58,9 @@ export function decodeFrame(bytes: Uint8Array): Frame {
 }
 
 function frame(head: readonly number[], payload: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(head.length + varUintLength(payload.length) + payload.length)
-  bytes.set(head)
+  // From Node's pool where it is small: an ArrayBuffer of its own costs more than filling it.
+  const bytes = Buffer.allocUnsafe(head.length + varUintLength(payload.length) + payload.length)
+  for (let i = 0; i < head.length; i++) bytes[i] = head[i]!
   bytes.set(payload, writeVarUint(bytes, head.length, payload.length))
   return bytes
 }

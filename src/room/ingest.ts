@@ -124,7 +124,8 @@ export class Ingest {
   #apply({ received: { member, isAnswer }, update, stripped }: Apply): void {
     const gap = findGap(update, this.#stateOf)
     if (gap !== null && !isAnswer) {
-      this.#park(member, { update, isV2: false, missing: new Map([[gap.client, gap.clock]]) })
+      // A copy of its own: a small one lies in a shared pool, which would be kept with it.
+      this.#park(member, { update: new Uint8Array(update), isV2: false, missing: new Map([[gap.client, gap.clock]]) })
     } else {
       try {
         Y.applyUpdate(this.#doc, update)

@@ -30,7 +30,9 @@ export interface PresenceSettings {
 
 interface Known {
   clock: number
-  state: Uint8Array
+  /** Holds the state in its first `length` bytes: a cursor that moves writes over its last place. */
+  buffer: Uint8Array
+  length: number
   owner: PresenceOwner
   /** Announced by its own connection, not relayed by a sibling (another tab's broadcast). */
   own: boolean
@@ -53,6 +55,8 @@ export interface Announcement {
 
 /** Most bytes of states in one room (PR4). */
 const MAX_ROOM_BYTES = 1_048_576
+/** Room for a state to grow by a digit or a name. */
+const SLACK_BYTES = 24
 /** Most bytes in one presence frame sent (PR4). */
 const MAX_FRAME_BYTES = 65_536
 /**
@@ -132,7 +136,7 @@ export class Presence implements PresenceStates {
       } else if (known.owner === from) {
         if (entry.clock < known.clock || (entry.clock === known.clock && !isNull)) continue
         if (isNull) this.#remove(entry.id, entry.clock)
-        else if (this.#fits(entry.state.length - known.state.length)) this.#update(known, entry)
+        else if (this.#fits(entry.state.length - known.length)) this.#update(known, entry)
         else {
           refused.room_full++
           continue
@@ -193,7 +197,8 @@ export class Presence implements PresenceStates {
         ids.delete(id)
         continue
       }
-      const entry = known === undefined ? removal(id, clock) : { id, clock, state: known.state }
+      const entry =
+        known === undefined ? removal(id, clock) : { id, clock, state: known.buffer.subarray(0, known.length) }
       bytes += entryBytes(entry)
       if (bytes > MAX_FRAME_BYTES && entries.length > 0) break
       entries.push(entry)
@@ -210,17 +215,21 @@ export class Presence implements PresenceStates {
     return this.#bytes + moreBytes <= MAX_ROOM_BYTES
   }
   #take(entry: PresenceEntry, owner: PresenceOwner, own: boolean): void {
-    const { id, clock, state } = copyOf(entry)
-    this.#known.set(id, { clock, state, owner, own })
+    const { id, clock, state } = entry
+    const buffer = new Uint8Array(state.length + SLACK_BYTES)
+    buffer.set(state)
+    this.#known.set(id, { clock, buffer, length: state.length, owner, own })
     this.#removed.delete(id)
     this.#bytes += state.length
     owner.presenceIds.push(id)
     if (own) owner.ownId = id
   }
   #update(known: Known, entry: PresenceEntry): void {
-    this.#bytes += entry.state.length - known.state.length
+    this.#bytes += entry.state.length - known.length
     known.clock = entry.clock
-    known.state = entry.state.slice()
+    if (entry.state.length > known.buffer.length) known.buffer = new Uint8Array(entry.state.length + SLACK_BYTES)
+    known.buffer.set(entry.state)
+    known.length = entry.state.length
   }
   #move(known: Known, { entry, claimant }: PresenceClaim, reannounce: PresenceEntry[], now: number): boolean {
     lose(known.owner, entry.id)
@@ -236,7 +245,7 @@ export class Presence implements PresenceStates {
     const known = this.#known.get(id)
     if (known === undefined) return
     this.#known.delete(id)
-    this.#bytes -= known.state.length
+    this.#bytes -= known.length
     lose(known.owner, id)
     this.#removed.delete(id)
     this.#removed.set(id, clock)

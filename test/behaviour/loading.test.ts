@@ -137,3 +137,18 @@ test('[FR6] what is kept during a load is bounded for every connection, and let 
   const fresh = await rawMember(t, server.port, 'board')
   expect(fresh.doc.getMap('m').toJSON()).toEqual({ stored: 1 })
 })
+
+test('[OP1] [FR6] told to stop while a board loads, the server does not wait for it, and whoever waits is told', async (t) => {
+  const { server, release } = await slowServer(t)
+  const client = await rawClient(t, server.port, 'board')
+  client.join(chain(10, 10).doc)
+  await until(() => server.storage.asked.load === 1, 'the load has begun')
+  const began = performance.now()
+  await server.close()
+  expect(performance.now() - began).toBeLessThan(2_000)
+  await until(() => client.isOver, 'it is closed')
+  expect(client.closeFrame).toEqual({ code: 1012, reason: 'server restart' })
+  // The store is closed by now: the load fails, and nobody is left to mind.
+  release()
+  await sleep(50)
+})

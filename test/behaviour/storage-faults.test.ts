@@ -235,3 +235,36 @@ test('[ST4] 40 random bytes in the log are put aside, counted and named; the res
   await storage.close()
   expect(kept).toEqual(rooms.map(() => 40))
 })
+
+test('[ST4] what builds on a lost record is served as soon as a client brings that one back', async (t) => {
+  const dataDir = dataDirectory(t)
+  const { doc, updates } = updatesOf((drawn) => {
+    for (let i = 0; i < 60; i++) drawn.getArray('items').push([`${i}`.repeat(1_000)])
+    drawn.getArray('items').delete(40, 2)
+  })
+  updates[20] = Uint8Array.from({ length: 40 }, (_, i) => i * 37)
+  await stored(dataDir, 'board', updates)
+  const server = await startServer(t, { storage: 'lmdb', dataDir, roomIdleMs: 0 })
+  const reader = stockClient(t, server.url, 'board')
+  await reader.synced()
+  expect(reader.doc.getArray('items').length).toBe(20)
+  expect(reader.doc.store.pendingStructs).toBeNull()
+  const records = (await onDisk(dataDir, 'board')).length
+
+  // Without it people go on, and the records that wait are not lost by a rest of the room.
+  reader.doc.getMap('m').set('meanwhile', 'x'.repeat(40_000))
+  const { doc: meanwhile } = await rawMember(t, server.port, 'board')
+  expect(meanwhile.getMap('m').size).toBe(1)
+  await until(async () => (await onDisk(dataDir, 'board')).length === records + 1, 'it is saved')
+
+  const owner = stockClient(t, server.url, 'board', { doc })
+  await until(() => reader.doc.getArray('items').length === 58, 'the board is whole again')
+  await until(() => sameBoard(reader.doc, owner.doc), 'all have the same')
+  expect(await server.metric('storage_quarantined_records_total')).toBe(1)
+  for (const { provider } of [reader, owner]) provider.destroy()
+  await server.close()
+  const again = await startServer(t, { storage: 'lmdb', dataDir })
+  const back = await rawMember(t, again.port, 'board')
+  expect(sameBoard(back.doc, doc)).toBe(true)
+  expect(await again.metric('storage_quarantined_records_total')).toBe(0)
+})
