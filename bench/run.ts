@@ -21,8 +21,8 @@ import { catalogue, type ServerKind } from './servers/catalogue.ts'
 import { takeCores } from './servers/cores.ts'
 import { buildServer, installPeers } from './servers/install.ts'
 
-const TIMING: Timing = { quick: false, warmupMs: 6000, windowMs: 8000, settleMs: 20_000 }
-const QUICK: Timing = { quick: true, warmupMs: 1000, windowMs: 2000, settleMs: 5000 }
+const TIMING: Timing = { quick: false, compileMs: 8000, warmupMs: 4000, windowMs: 8000, settleMs: 20_000 }
+const QUICK: Timing = { quick: true, compileMs: 1500, warmupMs: 1000, windowMs: 2000, settleMs: 5000 }
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const say = (line: string): void => console.log(line)

@@ -1,6 +1,6 @@
 /** People who draw: the three scenarios that the targets are about. */
 import type { Scenario } from './scenario.ts'
-import { type SteadyWork, steady } from './steady.ts'
+import { type SteadyWork, steadyAlone } from './steady.ts'
 
 export const STUDIO: SteadyWork = { rooms: 50, members: 4, editsPerSecond: 15, presencePerSecond: 15, echoes: false }
 export const CLASS: SteadyWork = { rooms: 1, members: 50, editsPerSecond: 5, presencePerSecond: 20, echoes: true }
@@ -15,7 +15,7 @@ export const studio: Scenario = {
   name: 'studio',
   about: '50 rooms of 4; 15 edits and 15 cursor moves a second each',
   deadlineMs: DEADLINE_MS,
-  run: async (context) => [await steady(context, await context.startServer(), STUDIO)],
+  run: async (context) => [await steadyAlone(context, STUDIO)],
 }
 
 export const classroom: Scenario = {
@@ -23,12 +23,12 @@ export const classroom: Scenario = {
   about: 'one room of 50 stock-like clients that echo presence; 5 edits and 20 cursor moves a second each',
   deadlineMs: DEADLINE_MS,
   leaveOut: NO_RELAY,
-  run: async (context) => [await steady(context, await context.startServer(), CLASS)],
+  run: async (context) => [await steadyAlone(context, CLASS)],
 }
 
 export const hall: Scenario = {
   name: 'hall',
   about: 'one room of 200; 5 edits and 10 cursor moves a second each',
   deadlineMs: DEADLINE_MS,
-  run: async (context) => [await steady(context, await context.startServer(), HALL)],
+  run: async (context) => [await steadyAlone(context, HALL)],
 }

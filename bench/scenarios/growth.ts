@@ -3,15 +3,13 @@ import { makeBoard } from '../load/board.ts'
 import { HALL, STUDIO } from './drawing.ts'
 import type { Context, Measurement, Scenario } from './scenario.ts'
 import { seed } from './seeding.ts'
-import { type SteadyWork, steady } from './steady.ts'
+import { type SteadyWork, steady, warm } from './steady.ts'
 
 const MiB = 1024 * 1024
 const ROOMS = [10, 100]
 const CLIENTS = [20, 200]
 const BOARDS = [MiB / 10, MiB, 10 * MiB]
 const BOARD_MEMBERS = 20
-/** Little work takes longer to be compiled: all get the time that the smallest needs. */
-const WARMUPS = 2
 
 export const growth: Scenario = {
   name: 'growth',
@@ -40,9 +38,10 @@ export const growth: Scenario = {
 
 async function one(context: Context, work: SteadyWork, boardBytes: number): Promise<Measurement> {
   const server = await context.startServer()
+  await warm(context, server)
   const roomPrefix = 'growth-'
   if (boardBytes > 0) context.use(await seed(server, `${roomPrefix}0`, makeBoard(boardBytes, 4).updates))
-  const row = await steady(context, server, { ...work, roomPrefix, warmupMs: WARMUPS * context.timing.warmupMs })
+  const row = await steady(context, server, { ...work, roomPrefix })
   await server.stop()
   return row
 }

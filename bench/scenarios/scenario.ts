@@ -67,6 +67,8 @@ export interface Measurement {
 
 export interface Timing {
   readonly quick: boolean
+  /** How long a server works in other rooms first, so that its code is compiled. */
+  readonly compileMs: number
   readonly warmupMs: number
   readonly windowMs: number
   /** How long the work may take to arrive everywhere after the last send. */
@@ -112,6 +114,7 @@ export class Context {
   get timing(): Timing {
     return this.conditions.timing
   }
+  /** A server that has just started. */
   async startServer(kind: ServerKind = this.kind): Promise<RunningServer> {
     this.#expectTime()
     const server = await RunningServer.start(kind, this.conditions.cores)

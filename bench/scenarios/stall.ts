@@ -10,7 +10,7 @@ import { until, within } from '../load/waiting.ts'
 import type { RunningServer } from '../servers/running-server.ts'
 import { CLASS, NO_RELAY } from './drawing.ts'
 import type { Context, Measurement, Scenario } from './scenario.ts'
-import { steady } from './steady.ts'
+import { steady, warm } from './steady.ts'
 
 const MiB = 1024 * 1024
 const STALLED = CLASS.members / 5
@@ -27,6 +27,7 @@ export const stall: Scenario = {
 
 async function one(context: Context, variant: string, stalled: number): Promise<Measurement> {
   const server = await context.startServer()
+  await warm(context, server)
   const roomPrefix = 'stall-'
   let heldBytes = 0
   const row = await steady(context, server, {

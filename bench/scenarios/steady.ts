@@ -21,11 +21,21 @@ export interface SteadyWork extends Omit<CrewWork, 'longestMs' | 'roomPrefix'> {
 }
 
 const CONNECT_TIMEOUT_MS = 60_000
+const WARMING = { rooms: 16, members: 4, editsPerSecond: 15, presencePerSecond: 15, echoes: false }
 const FRESH_TIMEOUT_MS = 20_000
 const LOOK_EVERY_MS = 1000
 const LOAD_LIMIT = 0.9
 
-/** `server` is fresh or has other rooms; the crew leaves when it is measured. */
+/** A server of its own, warmed, for one measurement. */
+export async function steadyAlone(context: Context, work: SteadyWork, kind = context.kind): Promise<Measurement> {
+  const server = await context.startServer(kind)
+  await warm(context, server)
+  const row = await steady(context, server, work)
+  await server.stop()
+  return row
+}
+
+/** `server` may have other rooms; the crew leaves when it is measured. */
 export async function steady(context: Context, server: RunningServer, work: SteadyWork): Promise<Measurement> {
   const { timing, conditions, kind } = context
   const { warmupMs = timing.warmupMs, windowMs = timing.windowMs, variant = '', roomPrefix = 'bench-' } = work
@@ -38,6 +48,7 @@ export async function steady(context: Context, server: RunningServer, work: Stea
   await sleep(warmupMs)
   crew.tally.clear()
   const bytesBefore = crew.bytesRead
+  const idleBefore = crew.pace.idleMs
   const looking = work.look === undefined ? null : setInterval(() => void work.look!(), LOOK_EVERY_MS)
   const windowName = [context.scenario, variant, context.round].filter((part) => part !== '').join('-')
   const { cpuMs, elapsedMs, ...shares } = await window(server, conditions, windowName.replaceAll(' ', '-'), windowMs)
@@ -46,6 +57,7 @@ export async function steady(context: Context, server: RunningServer, work: Stea
     clients: work.rooms * work.members,
     ...tallied(crew.tally, cpuMs, elapsedMs),
     ...shares,
+    loadShare: 1 - (crew.pace.idleMs - idleBefore) / elapsedMs,
     rssBytes: server.residentBytes(),
     bytesOutPerSecond: ((crew.bytesRead - bytesBefore) / elapsedMs) * 1000,
   }
@@ -58,10 +70,25 @@ export async function steady(context: Context, server: RunningServer, work: Stea
     ...crew.complaints(),
     ...(await serverCounters(server)).filter((line) => !countersBefore.includes(line)),
   ]
-  if (shares.loadShare > LOAD_LIMIT) notes.push('the load was at its limit: delays and deliveries may be its own')
+  if (figures.loadShare > LOAD_LIMIT) notes.push('the load was at its limit: delays and deliveries may be its own')
   if (crew.pace.skipped > 0) notes.push(`the load left out ${crew.pace.skipped} sends`)
   crew.close()
   return context.measurement(variant, outcome.verdict, figures, notes)
+}
+
+/**
+ * Gets the server's code compiled: what runs once a tick in one big room runs thousands of times in sixteen small ones. A
+ * server that has been up for an hour is what is of interest.
+ */
+export async function warm(context: Context, server: RunningServer): Promise<void> {
+  const { compileMs } = context.timing
+  const crew = context.use(new Crew(server.address, { ...WARMING, longestMs: compileMs, roomPrefix: 'warm-' }))
+  await crew.connect(CONNECT_TIMEOUT_MS)
+  crew.start()
+  await sleep(compileMs)
+  crew.stop()
+  await crew.settled(context.timing.settleMs)
+  crew.close()
 }
 
 function tallied(tally: Tally, cpuMs: number, elapsedMs: number): Figures {

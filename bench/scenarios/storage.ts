@@ -1,7 +1,7 @@
 /** What writing everything to disk costs: studio on memory and on LMDB, in the same run. */
 import { STUDIO } from './drawing.ts'
 import type { Measurement, Scenario } from './scenario.ts'
-import { steady } from './steady.ts'
+import { steadyAlone } from './steady.ts'
 
 export const storage: Scenario = {
   name: 'storage',
@@ -15,9 +15,8 @@ export const storage: Scenario = {
   run: async (context) => {
     const rows: Measurement[] = []
     for (const kind of ['memory', 'lmdb']) {
-      const server = await context.startServer({ ...context.kind, env: { ...context.kind.env, STORAGE: kind } })
-      rows.push(await steady(context, server, { ...STUDIO, variant: kind }))
-      await server.stop()
+      const server = { ...context.kind, env: { ...context.kind.env, STORAGE: kind } }
+      rows.push(await steadyAlone(context, { ...STUDIO, variant: kind }, server))
     }
     return rows
   },

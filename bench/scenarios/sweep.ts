@@ -1,12 +1,11 @@
 /** A room that grows, at hall's rates, until what anybody does takes longer than 100 ms to be seen. */
 import { HALL } from './drawing.ts'
 import type { Measurement, Scenario } from './scenario.ts'
-import { steady } from './steady.ts'
+import { steady, warm } from './steady.ts'
 
 const SIZES = [2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100, 125, 150, 200, 250, 300, 400, 500]
 const QUICK_SIZES = [2, 10, 30, 50, 100, 200]
 export const LIMIT_P99_MS = 100
-const WARMUP_MEMBERS = 20
 const LEAST_SHARE = 0.97
 
 export const sweep: Scenario = {
@@ -15,8 +14,7 @@ export const sweep: Scenario = {
   deadlineMs: 400_000,
   run: async (context) => {
     const server = await context.startServer()
-    // Two clients would not get the server's code compiled.
-    await steady(context, server, { ...HALL, members: WARMUP_MEMBERS, roomPrefix: 'warm-', windowMs: 500 })
+    await warm(context, server)
     const rows: Measurement[] = []
     for (const members of context.timing.quick ? QUICK_SIZES : SIZES) {
       const row = await steady(context, server, {

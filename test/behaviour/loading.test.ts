@@ -84,9 +84,11 @@ test('[FR6] nobody is answered before the board is loaded; it is loaded once, an
 test('[FR6] beyond 1 MiB frames are dropped and asked for again: nothing is lost, the question is answered', async (t) => {
   const { server, release } = await slowServer(t)
   const { doc, frames } = chain(100, 40_000)
+  // Small ones for the rest of the MiB: they build on what was dropped, and leave no room for the question.
+  doc.on('update', (bytes: Uint8Array) => frames.push(update(bytes)))
+  for (let i = 0; i < 400; i++) doc.getArray('small').push([i])
   const keen = await rawClient(t, server.port, 'board')
   for (const frame of frames) keen.send(frame)
-  // Its question comes last, when there is no room left.
   keen.join(doc)
   const onlooker = stockClient(t, server.url, 'board')
   await until(() => keen.socket.writableLength === 0, 'all is sent')
@@ -95,9 +97,11 @@ test('[FR6] beyond 1 MiB frames are dropped and asked for again: nothing is lost
   release()
   await until(() => keen.isSynced, 'the question is answered')
   await until(() => onlooker.doc.getArray('chain').length === 100, 'nothing is lost')
+  expect(onlooker.doc.getArray('small').length).toBe(400)
   expect(doc.getMap('m').toJSON()).toEqual({ stored: 1 })
   await until(() => sameBoard(onlooker.doc, doc), 'all have the same')
   expect(await server.metric('ws_resyncs_total{direction="in",cause="load_overflow"}')).toBe(1)
+  expect(await server.metric('ws_resyncs_total{direction="in",cause="gap"}')).toBe(0)
   expect([keen.isOver, keen.parked, onlooker.connections()]).toEqual([false, 0, 1])
   // Edits flow as ever.
   doc.getMap('m').set('later', 1)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, type TestContext, test } from 'vitest'
 import { dataDirectory } from '../support/data-directory.ts'
+import { startFaultyServer } from '../support/faulty-storage.ts'
 import { startServerProcess } from '../support/process.ts'
 import { rawMember } from '../support/raw-client.ts'
 import { stockClient } from '../support/stock-client.ts'
@@ -66,4 +67,20 @@ test('[OP1] [FC2] SIGTERM with a reader that has stalled: in time, and all 100 e
   expect(performance.now() - began).toBeLessThan(2_500)
   author.provider.destroy()
   expect(await foundAgain(t, env)).toBe(100)
+})
+
+test('[OP1] a disk that takes a second for every write: close() waits, and all 100 edits are stored', async (t) => {
+  const dataDir = dataDirectory(t)
+  const server = await startFaultyServer(t, { dataDir, shutdownGraceMs: GRACE_MS })
+  server.storage.writeDelayMs = 1_000
+  const author = stockClient(t, server.url, 'board')
+  await author.synced()
+  for (let i = 0; i < 100; i++) author.doc.getArray('items').push([i])
+  await until(() => server.storage.asked.append > 0, 'the first of them are being written')
+  author.doc.getArray('items').push(['the last'])
+  const began = performance.now()
+  await server.close()
+  expect(performance.now() - began).toBeLessThan(GRACE_MS)
+  author.provider.destroy()
+  expect(await foundAgain(t, { STORAGE: 'lmdb', DATA_DIR: dataDir })).toBe(101)
 })
