@@ -35,10 +35,6 @@ const readBuffer = Buffer.allocUnsafeSlow(256 * 1024)
 const SOURCES = 60
 let connections = 0
 
-let activity = 0
-/** Grows with every read and every write of any socket: whether the load had anything to do. */
-export const socketActivity = (): number => activity
-
 export class ClientSocket {
   readonly #socket: Socket
   readonly #events: SocketEvents
@@ -85,7 +81,6 @@ export class ClientSocket {
   /** A whole frame, written with the others of this read, or at once. */
   send(frame: Buffer): void {
     if (this.#destroyed) return
-    activity++
     if (this.#isReading) this.#out.push(frame)
     else this.#socket.write(frame)
   }
@@ -106,7 +101,6 @@ export class ClientSocket {
   }
 
   #read(length: number): void {
-    activity++
     this.bytesRead += length
     this.#isReading = true
     this.#take(readBuffer, length)

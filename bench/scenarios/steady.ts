@@ -48,7 +48,6 @@ export async function steady(context: Context, server: RunningServer, work: Stea
   await sleep(warmupMs)
   crew.tally.clear()
   const bytesBefore = crew.bytesRead
-  const idleBefore = crew.pace.idleMs
   const looking = work.look === undefined ? null : setInterval(() => void work.look!(), LOOK_EVERY_MS)
   const windowName = [context.scenario, variant, context.round].filter((part) => part !== '').join('-')
   const { cpuMs, elapsedMs, ...shares } = await window(server, conditions, windowName.replaceAll(' ', '-'), windowMs)
@@ -57,7 +56,6 @@ export async function steady(context: Context, server: RunningServer, work: Stea
     clients: work.rooms * work.members,
     ...tallied(crew.tally, cpuMs, elapsedMs),
     ...shares,
-    loadShare: 1 - (crew.pace.idleMs - idleBefore) / elapsedMs,
     rssBytes: server.residentBytes(),
     bytesOutPerSecond: ((crew.bytesRead - bytesBefore) / elapsedMs) * 1000,
   }
@@ -70,7 +68,7 @@ export async function steady(context: Context, server: RunningServer, work: Stea
     ...crew.complaints(),
     ...(await serverCounters(server)).filter((line) => !countersBefore.includes(line)),
   ]
-  if (figures.loadShare > LOAD_LIMIT) notes.push('the load was at its limit: delays and deliveries may be its own')
+  if (shares.loadShare > LOAD_LIMIT) notes.push('the load was at its limit: delays and deliveries may be its own')
   if (crew.pace.skipped > 0) notes.push(`the load left out ${crew.pace.skipped} sends`)
   crew.close()
   return context.measurement(variant, outcome.verdict, figures, notes)

@@ -61,6 +61,9 @@ type BehindCause = ResyncCause | 'join' | 'degraded'
 /** Room a presence frame may need between two parts, bytes (PR4). */
 const MAX_PRESENCE_FRAME = 65_536
 
+/** uWS's cork holds 16 KiB; longer frames gain nothing from it. */
+const CORK_BYTES = 16_000
+
 export class Outbox implements Drainable {
   readonly #sink: FrameSink
   readonly #source: DiffSource
@@ -71,6 +74,8 @@ export class Outbox implements Drainable {
   readonly #held = new HeldFrames()
   /** Longest frame that an empty socket takes whatever else. */
   readonly #plainBytes: number
+  /** The same for two frames in one cork. */
+  readonly #corkedBytes: number
 
   #state: OutboxState = 'joining'
   /** What this client has and is owed, while behind. */
@@ -99,6 +104,7 @@ export class Outbox implements Drainable {
     this.#owner = owner
     this.#wire = new Wire(sink, deps, this)
     this.#plainBytes = Math.min(MAX_LIVE_FRAME_BYTES, settings.hardBytes - 1)
+    this.#corkedBytes = Math.min(CORK_BYTES, this.#plainBytes)
     this.#side = new SideLane(this.#wire, presence, metrics.messagesDropped)
   }
 
@@ -186,6 +192,23 @@ export class Outbox implements Drainable {
       if (this.#wire.write(frame.bytes, 'presence', frame.at)) return
     }
     this.owePresence(frame.ids)
+  }
+
+  /** An update and a presence frame of one moment: in one system call where both go out as they are. */
+  pushBoth(sync: SyncFrame, presence: PresenceFrame): void {
+    const isPlain = this.#state === 'live' && this.#wire.isEmpty && !this.isDegraded && !this.#side.owesPresence
+    if (!isPlain || sync.bytes.length + presence.bytes.length > this.#corkedBytes) {
+      this.pushSync(sync)
+      this.pushPresence(presence)
+      return
+    }
+    let [tookSync, tookPresence] = [false, false]
+    this.#wire.together(() => {
+      tookSync = this.#wire.write(sync.bytes, 'sync', sync.at)
+      tookPresence = tookSync && this.#wire.write(presence.bytes, 'presence', presence.at)
+    })
+    if (!tookSync) this.#fallBehind(sync, 'refused')
+    if (!tookPresence) this.owePresence(presence.ids)
   }
 
   /** Owes the newest state of these ids, sent in a later turn: everybody's to a joiner, or what a full socket cannot take. */

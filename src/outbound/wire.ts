@@ -29,6 +29,7 @@ export class Wire {
   #congestedSince: number | null = null
   #progressMark = 0
   #uncuttableEnd = 0
+  #isCorked = false
   /** When this client was last given an application frame, clock ms (FR5). */
   lastFrameAt: number
   /** Bytes of presence this client was given: what it may send back for free (IN3). */
@@ -61,7 +62,7 @@ export class Wire {
     const { metrics, clock, scheduler } = this.#deps
     const now = clock.now()
     const size = bytes.length + webSocketHeaderBytes(bytes.length)
-    if (outcome === 'sent' && this.#flight.isEmpty) {
+    if (outcome === 'sent' && this.#flight.isEmpty && !this.#isCorked) {
       this.#flight.passedAtOnce(size)
       metrics.messagesSent.add(type)
     } else {
@@ -74,6 +75,20 @@ export class Wire {
     if (type !== 'control') metrics.deliveryDelay.observe((now - at) / 1000)
     this.lastFrameAt = now
     return true
+  }
+
+  /**
+   * Several writes in one system call. Inside it the socket answers `sent` for what only lies in its cork, so the frames count
+   * as in flight until the amount is read after it.
+   */
+  together(writes: () => void): void {
+    this.#isCorked = true
+    try {
+      this.#sink.together(writes)
+    } finally {
+      this.#isCorked = false
+    }
+    this.settle()
   }
 
   /** Bytes below us, after telling what has left since the last look. */

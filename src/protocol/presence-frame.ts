@@ -2,6 +2,7 @@
  * Awareness updates: `count varuint`, then for each entry `id varuint, clock varuint, state varstring(JSON)`. The states
  * are relayed as the bytes they came in; only a state that is news is ever parsed, to be sure that every stock client can.
  */
+import { jsonFault } from './value-scan.ts'
 import { BAD_VARUINT, readVarUint, varUintEnd, varUintLength, writeVarUint } from './varuint.ts'
 
 /** One presence id's state. A `null` state is a removal. */
@@ -30,8 +31,6 @@ export interface PresenceLimits {
   readonly maxEntries: number
 }
 
-/** Deepest nesting of a state. Clients compare states recursively. */
-const MAX_NESTING = 64
 /** Yjs client ids are 32 bits; the bound leaves room and keeps sums exact. */
 const MAX_ID = 2 ** 48
 
@@ -89,29 +88,11 @@ export function decodePresence(
   return at === payload.length ? { entries } : { error: 'presence_truncated' }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** What keeps a state from being relayed, if anything: a stock client throws on JSON it cannot read. */
 export function stateError(state: Uint8Array): PresenceError | null {
   if (isNullState(state)) return null
-  let depth = 0
-  let inString = false
-  for (let i = 0; i < state.length; i++) {
-    const byte = state[i]
-    if (inString) {
-      if (byte === 0x5c) i++
-      else if (byte === 0x22) inString = false
-    } else if (byte === 0x22) inString = true
-    else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > MAX_NESTING) return 'presence_nesting'
-    } else if (byte === 0x5d || byte === 0x7d) depth--
-  }
-  try {
-    JSON.parse(utf8.decode(state))
-    return null
-  } catch {
-    return 'presence_json'
-  }
+  const fault = jsonFault(state)
+  return fault === null ? null : fault === 'nesting' ? 'presence_nesting' : 'presence_json'
 }
 
 /** Bytes one entry takes inside an awareness update. */

@@ -2,7 +2,7 @@
  * Walks over the values inside structs, lib0's Any encoding and JSON text, and says whether Yjs could decode them. Both
  * walks are linear, keep one small stack of their own instead of recursing, and allocate nothing.
  */
-import { type ByteReader, MAX_VALUE_DEPTH } from './byte-reader.ts'
+import { ByteReader, MAX_VALUE_DEPTH, utf16Length } from './byte-reader.ts'
 
 /** Any: entries left per open level. Shared by all calls: nothing here is re-entrant. */
 const left = new Float64Array(MAX_VALUE_DEPTH + 1)
@@ -79,6 +79,15 @@ const CLOSE_OBJECT = 0x7d
 export function skipJson(reader: ByteReader, undefinedToo: boolean): boolean {
   if (reader.skipString() < 0) return false
   return scanText(reader, reader.stringFrom, reader.pos, undefinedToo)
+}
+
+/** What keeps JSON.parse, or a reader of its result, from taking these bytes as a text of their own; null when nothing does. */
+export function jsonFault(text: Uint8Array): 'json' | 'nesting' | null {
+  if (utf16Length(text, 0, text.length) < 0) return 'json'
+  const reader = new ByteReader()
+  reader.bytes = text
+  if (scanText(reader, 0, text.length, false)) return null
+  return reader.fault === 'nesting' ? 'nesting' : 'json'
 }
 
 function scanText(reader: ByteReader, from: number, end: number, undefinedToo: boolean): boolean {

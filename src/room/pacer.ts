@@ -35,6 +35,16 @@ export class Pacer {
     this.#asked = true
     this.#clock.soon(() => this.#fire())
   }
+  /** Takes over a run that is asked for, if at least `ms` have passed since the last one. True: the caller does its work. */
+  takeOver(ms: number): boolean {
+    const now = this.#clock.now()
+    if (!this.#asked || now - this.#ranAt < ms) return false
+    this.#cancel?.()
+    this.#cancel = null
+    this.#asked = false
+    this.#ranAt = now
+    return true
+  }
   stop(): void {
     this.#stopped = true
     this.#cancel?.()

@@ -45,6 +45,12 @@ export interface PresenceClaim {
   readonly owner: PresenceOwner
 }
 
+/** One presence frame to send, and the one connection that need not have it. */
+export interface PresenceTick {
+  readonly frame: PresenceFrame
+  readonly author: PresenceOwner | null
+}
+
 export interface Announcement {
   readonly changed: boolean
   readonly claims: readonly PresenceClaim[]
@@ -173,10 +179,10 @@ export class Presence implements PresenceStates {
   }
 
   /** What changed since the last tick, in frames of at most 64 KiB, and whose alone it was, if it was. */
-  tick(): { frame: PresenceFrame; author: PresenceOwner | null }[] {
+  tick(): PresenceTick[] {
     const ids = this.#changed
     this.#changed = new Set()
-    const frames: { frame: PresenceFrame; author: PresenceOwner | null }[] = []
+    const frames: PresenceTick[] = []
     while (ids.size > 0) {
       const before = [...ids]
       const bytes = this.takeFrame(ids)

@@ -243,7 +243,7 @@ const broken: readonly (readonly [string, string, Uint8Array])[] = [
     presenceMessage([good, [71, 1, JSON.stringify('x'.repeat(16_383))]]),
   ],
   ['a clock past all clocks', 'presence_clock', presenceMessage([good, [71, 2 ** 53 - 1, {}]])],
-  ['65 nested arrays', 'presence_nesting', presenceMessage([good, [71, 1, '['.repeat(65) + ']'.repeat(65)]])],
+  ['101 nested arrays', 'presence_nesting', presenceMessage([good, [71, 1, '['.repeat(101) + ']'.repeat(101)]])],
   ['fewer entries than it says', 'presence_truncated', cut(presenceMessage([good]), 2)],
   ['more entries than it says', 'presence_truncated', cut(presenceMessage([good, [71, 1, {}]]), 1)],
   ['a count of thousands', 'presence_count', presenceMessage(Array.from({ length: 4097 }, (_, i) => [i, 1, null]))],
