@@ -1,60 +1,65 @@
 import type { Clock } from '../observe/clock.ts'
+import type { Ticks } from './ticks.ts'
 
 /**
- * When a room flushes: at the end of the event-loop turn when it has been quiet for an interval (leading edge), at the next
- * tick when it has not. Asking twice is asking once.
+ * When a room flushes: at the end of the event-loop turn when it has been quiet for a while (leading edge), at a tick that it
+ * shares with all other rooms when it has not. Asking twice is asking once.
  */
 export class Pacer {
   readonly #clock: Clock
+  readonly #ticks: Ticks
   readonly #intervalMs: number
-  readonly #run: () => void
+  readonly #quietMs: number
+  readonly #fire: () => void
   #ranAt = Number.NEGATIVE_INFINITY
   #asked = false
   #stopped = false
-  #cancel: (() => void) | null = null
 
-  /** `intervalMs` 0: at the end of every turn that asked. */
-  constructor(clock: Clock, intervalMs: number, run: () => void) {
+  /** `intervalMs` 0: at the end of every turn that asked. Quiet is a room that has not run for `quietMs`. */
+  constructor(clock: Clock, ticks: Ticks, intervalMs: number, quietMs: number, run: () => void) {
     this.#clock = clock
+    this.#ticks = ticks
     this.#intervalMs = intervalMs
-    this.#run = run
+    this.#quietMs = quietMs
+    this.#fire = () => {
+      if (!this.#asked || this.#stopped) return
+      this.#asked = false
+      this.#ranAt = this.#clock.now()
+      run()
+    }
+  }
+
+  get isAsked(): boolean {
+    return this.#asked
   }
 
   ask(): void {
     if (this.#asked || this.#stopped) return
     this.#asked = true
-    const due = this.#ranAt + this.#intervalMs - this.#clock.now()
-    if (due <= 0) this.#clock.soon(() => this.#fire())
-    else this.#cancel = this.#clock.after(due, () => this.#fire())
+    const now = this.#clock.now()
+    if (this.#intervalMs === 0 || now - this.#ranAt >= this.#quietMs) this.#clock.soon(this.#fire)
+    else this.#ticks.at(Math.max(now, this.#ranAt + this.#intervalMs), this.#fire)
   }
   /** Runs at the end of this turn, whenever it ran last: somebody waits for an answer. */
   askSoon(): void {
     if (this.#stopped) return
-    this.#cancel?.()
-    this.#cancel = null
     this.#asked = true
-    this.#clock.soon(() => this.#fire())
+    this.#clock.soon(this.#fire)
+  }
+  /** Runs now, if it was asked for. */
+  runNow(): void {
+    this.#fire()
   }
   /** Takes over a run that is asked for, if at least `ms` have passed since the last one. True: the caller does its work. */
   takeOver(ms: number): boolean {
+    if (!this.#asked) return false
     const now = this.#clock.now()
-    if (!this.#asked || now - this.#ranAt < ms) return false
-    this.#cancel?.()
-    this.#cancel = null
+    if (now - this.#ranAt < ms) return false
     this.#asked = false
     this.#ranAt = now
     return true
   }
   stop(): void {
     this.#stopped = true
-    this.#cancel?.()
-  }
-
-  #fire(): void {
-    if (!this.#asked || this.#stopped) return
-    this.#asked = false
-    this.#cancel = null
-    this.#ranAt = this.#clock.now()
-    this.#run()
   }
 }

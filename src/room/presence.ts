@@ -56,8 +56,12 @@ export interface Announcement {
   readonly claims: readonly PresenceClaim[]
   /** Removals to send back to the announcer alone: they make a stock client announce again at clock + 1 (PR2). */
   readonly reannounce: readonly PresenceEntry[]
-  readonly refused: { readonly not_owner: number; readonly too_many_ids: number; readonly room_full: number }
+  /** Entries not taken, by reason; null when all were. */
+  readonly refused: { readonly not_owner: number; readonly too_many_ids: number; readonly room_full: number } | null
 }
+
+/** What nearly every frame comes to: one cursor has moved. */
+const MOVED: Announcement = { changed: true, claims: [], reannounce: [], refused: null }
 
 /** Most bytes of states in one room (PR4). */
 const MAX_ROOM_BYTES = 1_048_576
@@ -120,6 +124,7 @@ export class Presence implements PresenceStates {
    * its own, whatever its clock.
    */
   announce(from: PresenceOwner, entries: readonly PresenceEntry[], opening: boolean, now: number): Announcement {
+    if (entries.length === 1 && this.#updateOwn(from, entries[0]!, now)) return MOVED
     const claims: PresenceClaim[] = []
     const reannounce: PresenceEntry[] = []
     const refused = { not_owner: 0, too_many_ids: 0, room_full: 0 }
@@ -155,7 +160,18 @@ export class Presence implements PresenceStates {
         } else claims.push({ entry: copyOf(entry), claimant: from, owner: known.owner })
       }
     }
-    return { changed, claims, reannounce, refused }
+    const isRefused = refused.not_owner + refused.too_many_ids + refused.room_full > 0
+    return { changed, claims, reannounce, refused: isRefused ? refused : null }
+  }
+
+  /** A newer state of an id that `from` owns; false when it is anything else. */
+  #updateOwn(from: PresenceOwner, entry: PresenceEntry, now: number): boolean {
+    const known = this.#known.get(entry.id)
+    if (known === undefined || known.owner !== from || entry.clock <= known.clock || isNullState(entry.state))
+      return false
+    if (!this.#fits(entry.state.length - known.length)) return false
+    this.#update(known, entry)
+    return this.#note(entry.id, now)
   }
 
   /** Moves an id to its claimant, the owner being gone or silent. Returns removals for the claimant alone. */

@@ -14,6 +14,7 @@ import { type Failing, Keeper } from './keeper.ts'
 import type { Member } from './member.ts'
 import { Room, type RoomSettings } from './room.ts'
 import { Slices } from './slices.ts'
+import { Ticks } from './ticks.ts'
 
 export interface RegistrySettings extends RoomSettings {
   /** `ROOM_IDLE_MS` */
@@ -51,16 +52,20 @@ interface Entry {
 /** A room that has not applied all it received is looked at again after this long, ms. */
 const RETRY_LEAVING_MS = 20
 const SWEEP_MS = 1_000
+/** The common grid's width where updates are not collected at all, ms: presence still is. */
+const MIN_TICK_MS = 8
 
 export class RoomRegistry {
   readonly #deps: RegistryDeps
   readonly #slices: Slices
+  readonly #ticks: Ticks
   readonly #rooms = new Map<string, Entry>()
   readonly #stopSweep: () => void
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
     this.#slices = new Slices(deps.clock)
+    this.#ticks = new Ticks(deps.clock, deps.settings.flushIntervalMs || MIN_TICK_MS)
     this.#stopSweep = every(deps.clock, SWEEP_MS, () => {
       for (const { room } of this.#rooms.values()) room.sweep()
     })
@@ -176,6 +181,7 @@ export class RoomRegistry {
   /** Throws every room out of memory. What is not saved by now is given up. */
   close(): void {
     this.#stopSweep()
+    this.#ticks.stop()
     for (const { room, keeper, cancelIdle } of this.#rooms.values()) {
       cancelIdle?.()
       keeper.abandon()
@@ -187,7 +193,7 @@ export class RoomRegistry {
   #open(name: string): Entry {
     if (this.#rooms.size >= this.#deps.settings.maxRooms) throw new RoomsFullError(`${this.#rooms.size} rooms are open`)
     const log = new LazyLog(this.#deps.log, { room: name })
-    const room = new Room(name, { ...this.#deps, log, keep: (update) => keeper.append(update) })
+    const room = new Room(name, { ...this.#deps, ticks: this.#ticks, log, keep: (update) => keeper.append(update) })
     const keeper = new Keeper(name, this.#deps.storage, room.keeperHost(), {
       clock: this.#deps.clock,
       log,

@@ -24,6 +24,7 @@ import type { Member } from './member.ts'
 import { Pacer } from './pacer.ts'
 import { Presence, type PresenceSettings, type PresenceTick } from './presence.ts'
 import { RoomSize, type RoomSizeLimits } from './room-size.ts'
+import type { Ticks } from './ticks.ts'
 
 export interface RoomSettings extends PresenceSettings, RoomSizeLimits {
   /** `ROOM_FLUSH_INTERVAL_MS` */
@@ -35,6 +36,8 @@ export interface RoomSettings extends PresenceSettings, RoomSizeLimits {
 export interface RoomDeps {
   readonly settings: RoomSettings
   readonly clock: Clock
+  /** The grid all rooms share. */
+  readonly ticks: Ticks
   readonly metrics: Metrics
   readonly log: Log
   readonly cluster: Cluster
@@ -44,8 +47,12 @@ export interface RoomDeps {
 
 /** Longest stretch of applying updates before the loop is given back, ms. */
 const FLUSH_BUDGET_MS = 10
+/** A room is quiet, and answers at once, when it has not flushed for this many intervals. */
+const QUIET_INTERVALS = 4
 /** A member that was given nothing for this long gets a keep-alive: stock clients hang up after 30 s (FR5). */
 const KEEPALIVE_AFTER_MS = 20_000
+
+const REFUSALS = ['not_owner', 'too_many_ids', 'room_full'] as const
 
 /** Transaction origins. What storage or another node brought is not stored or published again. */
 const FROM_MEMBERS = Symbol('members')
@@ -73,6 +80,7 @@ export class Room {
   readonly #flushPacer: Pacer
   readonly #presencePacer: Pacer
   readonly #leaveCluster: () => void
+  #presenceIsDue = false
   #remote: Uint8Array[] = []
   #questions: { readonly member: Member; readonly has: StateVector }[] = []
   #events: { readonly update: Uint8Array; readonly transaction: Y.Transaction }[] = []
@@ -86,8 +94,13 @@ export class Room {
     this.size = new RoomSize(this.doc, deps.settings, deps.clock, () => this.#parts())
     this.#ingest = new Ingest(this.doc, this.size, deps)
     this.#claims = new Claims(this.presence, deps.clock, () => this.#presencePacer.ask())
-    this.#flushPacer = new Pacer(deps.clock, deps.settings.flushIntervalMs, () => this.#flush())
-    this.#presencePacer = new Pacer(deps.clock, deps.settings.presenceIntervalMs, () => this.#tickPresence())
+    const { clock, ticks, settings } = deps
+    const { flushIntervalMs, presenceIntervalMs } = settings
+    const quietMs = QUIET_INTERVALS * flushIntervalMs
+    this.#flushPacer = new Pacer(clock, ticks, flushIntervalMs, quietMs, () => this.#flush())
+    this.#presencePacer = new Pacer(clock, ticks, presenceIntervalMs, 2 * presenceIntervalMs, () =>
+      this.#tickPresence(),
+    )
     this.doc.on('update', (update: Uint8Array, _origin: unknown, _doc: Y.Doc, transaction: Y.Transaction) => {
       this.#events.push({ update, transaction })
     })
@@ -163,8 +176,8 @@ export class Room {
     if (error !== null) return error
     const now = this.#deps.clock.now()
     const { changed, claims, reannounce, refused } = this.presence.announce(member, entries, opening, now)
-    for (const [reason, count] of Object.entries(refused)) {
-      this.#deps.metrics.presenceRefused.add(reason as keyof typeof refused, count)
+    if (refused !== null) {
+      for (const reason of REFUSALS) this.#deps.metrics.presenceRefused.add(reason, refused[reason])
     }
     if (reannounce.length > 0) this.#tell(member, reannounce)
     for (const claim of claims) this.#claims.add(claim, member, (late) => this.#tell(member, late))
@@ -299,7 +312,8 @@ export class Room {
 
   /** Presence that is half due rides along: two frames cost one system call a member instead of two. */
   #send(frame: SyncFrame, skip: Member | null): void {
-    const isRiding = this.#presencePacer.takeOver(this.#deps.settings.presenceIntervalMs / 2)
+    const isRiding = this.#presenceIsDue || this.#presencePacer.takeOver(this.#deps.settings.presenceIntervalMs / 2)
+    this.#presenceIsDue = false
     const [rider, ...others] = isRiding ? this.presence.tick() : []
     for (const member of this.members) {
       if (rider === undefined || member === rider.author) {
@@ -313,6 +327,11 @@ export class Room {
     for (const member of this.members) if (member !== author) member.outbox.pushPresence(frame)
   }
   #tickPresence(): void {
+    // An update that is due at this moment takes it along.
+    this.#presenceIsDue = true
+    this.#flushPacer.runNow()
+    if (!this.#presenceIsDue) return
+    this.#presenceIsDue = false
     for (const tick of this.presence.tick()) this.#sendPresence(tick)
   }
 }
