@@ -12,7 +12,7 @@ export interface SteadyWork extends Omit<CrewWork, 'longestMs' | 'roomPrefix'> {
   readonly roomPrefix?: string
   /** Done when everybody is in, before the warm-up. */
   readonly prepare?: (crew: Crew) => Promise<void>
-  /** Called now and then during the window. */
+  /** Called now and then during the window; may fail. */
   readonly look?: () => Promise<void>
   /** Done when the sending has stopped, before the outcome is checked. */
   readonly release?: (crew: Crew) => void
@@ -48,7 +48,7 @@ export async function steady(context: Context, server: RunningServer, work: Stea
   await sleep(warmupMs)
   crew.tally.clear()
   const bytesBefore = crew.bytesRead
-  const looking = work.look === undefined ? null : setInterval(() => void work.look!(), LOOK_EVERY_MS)
+  const looking = work.look === undefined ? null : setInterval(() => void work.look!().catch(() => {}), LOOK_EVERY_MS)
   const windowName = [context.scenario, variant, context.round].filter((part) => part !== '').join('-')
   const { cpuMs, elapsedMs, ...shares } = await window(server, conditions, windowName.replaceAll(' ', '-'), windowMs)
   if (looking !== null) clearInterval(looking)
@@ -152,7 +152,9 @@ async function serverCounters(server: RunningServer): Promise<string[]> {
   const watched =
     /^(ws_rate_limit_exceeded_total|ws_backpressure_drops_total|ws_clients_dropped_total|ws_resyncs_total|ws_message_errors_total)(\{.*\})? (\d+)$/
   const counters: string[] = []
-  for (const line of (await server.get('/metrics')).split('\n')) {
+  const text = await server.get('/metrics').catch((error: unknown) => String(error))
+  if (!text.startsWith('#')) return [`/metrics did not answer: ${text.slice(0, 100)}`]
+  for (const line of text.split('\n')) {
     const match = watched.exec(line)
     if (match !== null && match[3] !== '0') counters.push(`${match[1]}${match[2] ?? ''} ${match[3]}`)
   }

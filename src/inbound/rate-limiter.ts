@@ -24,8 +24,10 @@ export interface Deficit {
 export class RateLimiter {
   readonly frames: TokenBucket
   readonly bytes: TokenBucket
+  readonly #now: () => number
 
   constructor(settings: RateSettings, now: () => number, deficit: Deficit = { tokens: 0, bytes: 0 }) {
+    this.#now = now
     const { maxTokens, refillMs, burstBytes, bytesPerSecond } = settings
     this.frames = new TokenBucket(maxTokens, refillMs, now, maxTokens - deficit.tokens)
     this.bytes = new TokenBucket(burstBytes, (burstBytes / bytesPerSecond) * 1000, now, burstBytes - deficit.bytes)
@@ -33,9 +35,11 @@ export class RateLimiter {
 
   /** One frame of `length` bytes: both budgets have it, or neither pays. */
   take(length: number): boolean {
-    if (this.bytes.tokens < length || !this.frames.take(1)) return false
-    this.bytes.spend(length)
-    return true
+    const now = this.#now()
+    if (!this.bytes.takeAt(now, length)) return false
+    if (this.frames.takeAt(now, 1)) return true
+    this.bytes.giveBack(length)
+    return false
   }
   /** A frame that is not refused whatever it costs. */
   spend(tokens: number, length: number): void {

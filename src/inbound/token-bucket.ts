@@ -20,7 +20,11 @@ export class TokenBucket {
 
   /** Takes `n` if they are there. */
   take(n: number): boolean {
-    if (this.tokens < n) return false
+    return this.takeAt(this.#now(), n)
+  }
+  /** The same at a moment the caller has looked at: several buckets, one look at the clock. */
+  takeAt(now: number, n: number): boolean {
+    if (this.#refill(now) < n) return false
     this.#tokens -= n
     return true
   }
@@ -28,9 +32,15 @@ export class TokenBucket {
   spend(n: number): void {
     this.#tokens = Math.max(-this.capacity, this.tokens - n)
   }
+  /** Puts back what was just taken. */
+  giveBack(n: number): void {
+    this.#tokens += n
+  }
   /** Tokens there now; negative while in debt. */
   get tokens(): number {
-    const now = this.#now()
+    return this.#refill(this.#now())
+  }
+  #refill(now: number): number {
     this.#tokens = Math.min(this.capacity, this.#tokens + (now - this.#at) * this.#perMs)
     this.#at = now
     return this.#tokens
