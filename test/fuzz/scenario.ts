@@ -44,6 +44,7 @@ export async function runScenario(seed: number, steps = 240): Promise<ScenarioRe
     else if (what < 80) client.disconnect()
     else if (what < 82) client.sink!.refuseNext()
     else if (what < 84 && losesFrames) client.lose()
+    else if (what < 85) client.session!.outbox?.pace(random.pick([0, 100]))
     else if (what < 92) await world.clock.advance(random.int(40))
     else await world.clock.turn()
     if (random.chance(0.3)) await world.clock.settle()
