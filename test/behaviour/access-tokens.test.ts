@@ -490,8 +490,8 @@ test('[AC1] no token is in a log, a metric, an admin page, an HTTP answer or a c
     said.push(await (await fetch(`${server.httpUrl}/metrics`)).text())
   }
   const everything = `${written()}${said.join('\n')}`
-  // The search means something: the log is there, refusals and all.
-  expect(written().match(/"msg":"refused"/g)!.length).toBeGreaterThan(50)
+  // The search means something: the log is there, and of the refusals every tenth.
+  expect(written().match(/"msg":"refused"/g)?.length).toBeGreaterThan(10)
   expect(handedOut.length).toBeGreaterThan(80)
   expect(everything).not.toContain(SECRET)
   for (const token of handedOut) {
