@@ -6,13 +6,17 @@ import { ConfigError, createServer, readConfig } from './server.ts'
 /** sysexits.h: EX_CONFIG, something is wrong with the settings. */
 const EXIT_CONFIG = 78
 
+function refuse({ mistakes }: ConfigError): never {
+  for (const mistake of mistakes) console.error(`y-weir: ${mistake}`)
+  process.exit(EXIT_CONFIG)
+}
+
 function configuration() {
   try {
     return readConfig(process.env)
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    for (const mistake of error.mistakes) console.error(`y-weir: ${mistake}`)
-    process.exit(EXIT_CONFIG)
+    if (error instanceof ConfigError) refuse(error)
+    throw error
   }
 }
 
@@ -36,6 +40,7 @@ process.on('SIGHUP', () => {
 try {
   await server.listen()
 } catch (error) {
+  if (error instanceof ConfigError) refuse(error)
   log.fatal({ err: error }, 'cannot start')
   process.exit(1)
 }

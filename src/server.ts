@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import pino, { type Logger } from 'pino'
 import { adminFacts } from './admin-facts.ts'
 import { singleNode } from './cluster/single-node.ts'
-import { type Config, complete } from './config.ts'
+import { type Config, ConfigError, complete } from './config.ts'
 import { createRoutes } from './http/routes.ts'
 import { loadStaticFiles } from './http/static-files.ts'
 import { type Authorizer, createAuthorizer } from './inbound/authorizer.ts'
@@ -36,6 +36,7 @@ import { writeStorageMetrics } from './storage/storage-metrics-text.ts'
 import { Endpoint } from './uws/endpoint.ts'
 import { httpRoute } from './uws/http-route.ts'
 import { type SocketRouteOptions, socketRoute } from './uws/socket-route.ts'
+import { readTlsFiles } from './uws/tls-files.ts'
 
 export { type Config, ConfigError, readConfig } from './config.ts'
 export type { Storage } from './storage/storage.ts'
@@ -109,6 +110,16 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   const clock = systemClock
   const metrics = new Metrics(MESSAGE_ERRORS)
   const storageMetrics = new StorageMetrics()
+  const tls = config.tlsCertFile === '' ? null : { certFile: config.tlsCertFile, keyFile: config.tlsKeyFile }
+  const wrong = (error: unknown): never => {
+    throw new ConfigError([error instanceof Error ? error.message : String(error)])
+  }
+  // Files that settings name are looked at before anything is opened: what is wrong with them is a wrong setting.
+  try {
+    if (tls !== null) readTlsFiles(tls)
+  } catch (error) {
+    wrong(error)
+  }
   const authorizer = await createAuthorizer(
     {
       jwtSecret: config.authJwtSecret || undefined,
@@ -117,7 +128,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       readOnlyCursors: config.authReadOnlyCursors === 'on',
     },
     { clock, wallClock: Date.now, log },
-  )
+  ).catch(wrong)
   const page = await loadStaticFiles(PAGE_DIRECTORY)
   const storage = await openStore(config.storage, config.dataDir, { clock, metrics: storageMetrics })
   const scheduler = new DrainScheduler(clock)
@@ -234,7 +245,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   const endpoint: Endpoint = new Endpoint({
     host: config.host,
     port: config.port,
-    tls: config.tlsCertFile === '' ? null : { certFile: config.tlsCertFile, keyFile: config.tlsKeyFile },
+    tls,
     maxSockets: limits.maxSockets,
     mount: (app) => {
       socketRoute(app, sockets)

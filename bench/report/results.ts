@@ -56,7 +56,7 @@ export function resultsText(runs: readonly ScenarioRun[], scenarios: readonly Sc
     '',
     '## Targets',
     '',
-    'Ratios within one run.',
+    'Ratios within one run. `noisy`: in more than a third of the runs others took over a tenth of one of the two cores.',
     '',
     targetTable(targets(lines)),
     '',

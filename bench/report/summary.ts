@@ -39,6 +39,18 @@ function meanOf(rounds: readonly Measurement[]): Figures {
   return mean
 }
 
+/** Share of a core that others may take before figures mean little. A starved y-weir merges more and looks cheaper. */
+const QUIET = 0.1
+
+/** Whether something else was busy on the cores during more than a third of a scenario's runs. */
+export function isNoisy(lines: readonly Line[], scenario: string): boolean {
+  const runs = lines.filter((line) => line.scenario === scenario).flatMap(({ rounds }) => rounds)
+  const disturbed = runs.filter(
+    ({ figures: { foreignShare = 0, foreignLoadShare = 0 } }) => Math.max(foreignShare, foreignLoadShare) > QUIET,
+  )
+  return disturbed.length * 3 > runs.length
+}
+
 /** The lowest of the rounds: for a server "at its best". */
 export function best(line: Line, name: keyof Figures): number {
   return Math.min(...line.rounds.map(({ figures }) => figures[name] ?? Number.POSITIVE_INFINITY))

@@ -1,7 +1,7 @@
 /** The targets of the project, as ratios within one run. */
 import { LIMIT_P99_MS, passes } from '../scenarios/sweep.ts'
 import { kibibytes, micros, millis } from './columns.ts'
-import { best, find, type Line } from './summary.ts'
+import { best, find, isNoisy, type Line } from './summary.ts'
 
 export interface Target {
   readonly scenario: string
@@ -38,7 +38,8 @@ export function targets(lines: readonly Line[]): Target[] {
     reached: Pick<Target, 'reachesMust' | 'reachesGoal'>,
   ): void => {
     if (lines.some((line) => line.scenario === scenario)) {
-      found.push({ scenario, what, measured, must, goal, ...reached })
+      const noise = isNoisy(lines, scenario) ? ' (noisy)' : ''
+      found.push({ scenario, what, measured: measured + noise, must, goal, ...reached })
     }
   }
   const cpu = (scenario: string, server: Line['server']): number =>
