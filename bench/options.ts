@@ -31,7 +31,7 @@ export const USAGE = `npm run bench -- [options]
   --storage kind    memory (default) or lmdb, for y-weir
   --entry file      another build of y-weir than dist/main.js; not built, and RESULTS.md is left alone
   --no-build        dist/ is taken as it is
-  --node-flags "…"  flags for node when it runs y-weir; RESULTS.md is left alone
+  --node-flags="…"  flags for node when it runs y-weir; RESULTS.md is left alone
   --set NAME=value  a setting of y-weir, may be repeated; RESULTS.md is left alone
   --perf dir        records y-weir's measured windows with perf; RESULTS.md is left alone`
 

@@ -41,6 +41,8 @@ export class Ingest {
   readonly #levelOf: (client: number, clock: number) => number
   /** Stored parts that build on a record that was lost: tried again whenever one of them may have become whole. */
   #orphans: ParkedPart[] = []
+  /** Whether some member may have parts waiting. */
+  #hasParked = false
   /** Authors of boards that were deleted under this room's name. */
   readonly #buried = new Set<number>()
 
@@ -148,6 +150,7 @@ export class Ingest {
 
   /** Keeps what waits for a predecessor with the member it came from (IN4). */
   #park(member: Member, part: ParkedPart): void {
+    this.#hasParked = true
     if (!member.repair.park(part)) this.#strike(member, 'gap_overflow')
   }
   /** Takes out of the document what Yjs could not integrate: there it would cost every later update. */
@@ -162,8 +165,10 @@ export class Ingest {
   }
 
   #retryParked(members: Iterable<Member>, authors: Set<Member>): void {
-    for (const member of members) {
+    let stillParked = false
+    for (const member of this.#hasParked ? members : []) {
       if (member.repair.parked.length === 0) continue
+      stillParked = true
       for (const part of member.repair.takeReady(this.#stateOf)) {
         authors.add(member)
         const gap = part.isV2 ? null : findGap(part.update, this.#stateOf)
@@ -174,6 +179,7 @@ export class Ingest {
         }
       }
     }
+    this.#hasParked = stillParked
     const isReady = ({ missing }: ParkedPart): boolean =>
       [...missing].some(([client, clock]) => clock < this.#stateOf(client))
     if (!this.#orphans.some(isReady)) return
