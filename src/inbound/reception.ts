@@ -6,12 +6,12 @@
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import type { Authorizer } from './authorizer.ts'
 import { clientAddress } from './client-address.ts'
-import type { ConnectionLimits } from './connection-limits.ts'
+import type { ConnectionLimits, Place } from './connection-limits.ts'
 import { readCredentials } from './credentials.ts'
 import { isOriginAllowed, type OriginSettings } from './origin-check.ts'
 import { roomName } from './room-name.ts'
 import { type Admission, Session, type SessionDeps, type SessionRequest } from './session.ts'
-import type { Upgrade, Welcome } from './upgrade.ts'
+import type { Peer, Upgrade, Welcome } from './upgrade.ts'
 
 export interface ReceptionDeps {
   readonly authorizer: Authorizer
@@ -57,17 +57,7 @@ export class Reception {
         }
         const session = new Session(sink, request, sessionDeps)
         this.sessions.add(session)
-        return {
-          open: () => session.open(),
-          receive: (bytes, isBinary) => session.receive(bytes, isBinary),
-          drained: () => session.drained(),
-          ponged: () => session.ponged(),
-          closed: (code, cutForSize) => {
-            this.sessions.delete(session)
-            if (place.kind === 'place') place.release()
-            session.closed(code, cutForSize)
-          },
-        }
+        return new Seat(session, place.kind === 'place' ? place : null, this.sessions)
       },
     }
   }
@@ -82,3 +72,37 @@ export class Reception {
 }
 
 const refusal = (reason: CloseReason): Admission => ({ kind: 'refusal', reason })
+
+/**
+ * One connection: its session and the place it takes. A class of its own, because closures made at the upgrade would keep
+ * the whole upgrade, headers and all, as long as the connection lives.
+ */
+class Seat implements Peer {
+  readonly #session: Session
+  readonly #place: Place | null
+  readonly #sessions: Set<Session>
+
+  constructor(session: Session, place: Place | null, sessions: Set<Session>) {
+    this.#session = session
+    this.#place = place
+    this.#sessions = sessions
+  }
+
+  open(): void {
+    this.#session.open()
+  }
+  receive(bytes: Uint8Array, isBinary: boolean): void {
+    this.#session.receive(bytes, isBinary)
+  }
+  drained(): void {
+    this.#session.drained()
+  }
+  ponged(): void {
+    this.#session.ponged()
+  }
+  closed(code: number, cutForSize: boolean): void {
+    this.#sessions.delete(this.#session)
+    this.#place?.release()
+    this.#session.closed(code, cutForSize)
+  }
+}

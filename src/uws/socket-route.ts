@@ -20,7 +20,8 @@ export interface SocketRouteOptions {
 }
 
 interface UserData {
-  readonly welcome: Welcome
+  /** Null once the peer is made: it would keep the whole upgrade. */
+  welcome: Welcome | null
   peer: Peer | null
   sink: SocketSink | null
 }
@@ -78,8 +79,9 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
       guarded(() => {
         const data = socket.getUserData()
         data.sink = new SocketSink(socket as WebSocket<unknown>)
-        data.peer = data.welcome.peer(data.sink)
-        data.peer.open()
+        data.peer = data.welcome?.peer(data.sink) ?? null
+        data.welcome = null
+        data.peer?.open()
       }),
     message: (socket, message, isBinary) => guarded(() => peerOf(socket)?.receive(new Uint8Array(message), isBinary)),
     drain: (socket) => guarded(() => peerOf(socket)?.drained()),
