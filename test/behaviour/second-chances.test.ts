@@ -18,6 +18,9 @@ test('[FC7] [FC10] a client that was evicted too often comes back coalesced, is 
     evictionsBeforeDegraded: 2,
     evictionWindowMs: 3000,
     degradedIntervalMs: 200,
+    // The author is faster than a person: what is tested is the reader.
+    rateLimitMaxTokens: 100_000,
+    inboundBytesPerSecond: 1 << 28,
   })
   const author = stockClient(t, server.url, 'board')
   await author.synced()
