@@ -1,4 +1,5 @@
 import type { Clock } from '../observe/clock.ts'
+import { RecentMap } from '../observe/recent-map.ts'
 
 /** How long a cut connection is remembered, ms: a stock client is back within 2.5 s. */
 const REMEMBER_MS = 30_000
@@ -10,7 +11,7 @@ const MAX_REMEMBERED = 4096
  */
 export class Oversized {
   readonly #clock: Clock
-  readonly #until = new Map<string, number>()
+  readonly #until = new RecentMap<string, number>(MAX_REMEMBERED)
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -18,12 +19,6 @@ export class Oversized {
 
   note(address: string, room: string): void {
     this.#until.set(key(address, room), this.#clock.now() + REMEMBER_MS)
-    if (this.#until.size > MAX_REMEMBERED) {
-      for (const oldest of this.#until.keys()) {
-        this.#until.delete(oldest)
-        break
-      }
-    }
   }
 
   /** Whether such a connection is to be told; once. */

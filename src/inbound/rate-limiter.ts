@@ -2,6 +2,7 @@
  * One connection's budgets: frames, and beside them bytes. What a connection had used up when it closed is remembered
  * for its address, so that reconnecting buys nothing; an office behind one address shares nothing else.
  */
+import { RecentMap } from '../observe/recent-map.ts'
 import { TokenBucket } from './token-bucket.ts'
 
 export interface RateSettings {
@@ -60,15 +61,11 @@ const MAX_ADDRESSES = 10_000
 /** Most closed connections remembered of one address. */
 const MAX_PER_ADDRESS = 64
 
-interface Closed {
-  readonly limiter: RateLimiter
-}
-
 /** Budgets of connections that are gone, by address: the next one from there goes on with the emptiest of them. */
 export class AddressBudgets {
   readonly #settings: RateSettings
   readonly #now: () => number
-  readonly #closed = new Map<string, Closed[]>()
+  readonly #closed = new RecentMap<string, RateLimiter[]>(MAX_ADDRESSES)
 
   constructor(settings: RateSettings, now: () => number) {
     this.#settings = settings
@@ -80,10 +77,10 @@ export class AddressBudgets {
     const closed = this.#closed.get(address)
     if (closed === undefined) return new RateLimiter(this.#settings, this.#now)
     let emptiest = 0
-    for (const [i, { limiter }] of closed.entries()) {
-      if (limiter.frames.tokens < closed[emptiest]!.limiter.frames.tokens) emptiest = i
+    for (const [i, limiter] of closed.entries()) {
+      if (limiter.frames.tokens < closed[emptiest]!.frames.tokens) emptiest = i
     }
-    const [{ limiter }] = closed.splice(emptiest, 1) as [Closed]
+    const [limiter] = closed.splice(emptiest, 1) as [RateLimiter]
     if (closed.length === 0) this.#closed.delete(address)
     return new RateLimiter(this.#settings, this.#now, limiter.deficit)
   }
@@ -92,17 +89,9 @@ export class AddressBudgets {
   close(address: string, limiter: RateLimiter): void {
     const { tokens, bytes } = limiter.deficit
     if (tokens < limiter.frames.capacity / 10 && bytes < limiter.bytes.capacity / 10) return
-    const closed = (this.#closed.get(address) ?? []).filter((one) => one.limiter.deficit.tokens > 1)
-    closed.push({ limiter })
+    const closed = (this.#closed.get(address) ?? []).filter((one) => one.deficit.tokens > 1)
+    closed.push(limiter)
     if (closed.length > MAX_PER_ADDRESS) closed.shift()
-    // Set anew, so that the map's order is by last use.
-    this.#closed.delete(address)
     this.#closed.set(address, closed)
-    if (this.#closed.size > MAX_ADDRESSES) {
-      for (const oldest of this.#closed.keys()) {
-        this.#closed.delete(oldest)
-        break
-      }
-    }
   }
 }

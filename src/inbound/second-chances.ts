@@ -4,6 +4,7 @@
  * coalesced one instead of a reconnect loop, until a whole window has passed without another eviction (FC7).
  */
 import type { Clock } from '../observe/clock.ts'
+import { RecentMap } from '../observe/recent-map.ts'
 
 export interface SecondChanceSettings {
   /** `WS_EVICTIONS_BEFORE_DEGRADED`; 0: never. */
@@ -20,7 +21,7 @@ const MAX_CLIENTS = 10_000
 export class SecondChances {
   readonly settings: SecondChanceSettings
   readonly #clock: Clock
-  readonly #evictions = new Map<string, number[]>()
+  readonly #evictions = new RecentMap<string, number[]>(MAX_CLIENTS)
 
   constructor(settings: SecondChanceSettings, clock: Clock) {
     this.settings = settings
@@ -33,14 +34,7 @@ export class SecondChances {
     const now = this.#clock.now()
     const times = (this.#evictions.get(client) ?? []).filter((at) => now - at < windowMs)
     times.push(now)
-    this.#evictions.delete(client)
     this.#evictions.set(client, times.slice(-evictions))
-    if (this.#evictions.size > MAX_CLIENTS) {
-      for (const oldest of this.#evictions.keys()) {
-        this.#evictions.delete(oldest)
-        break
-      }
-    }
   }
 
   /** How long this client stays degraded if nothing more happens, ms; 0 when it is not. */

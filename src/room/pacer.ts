@@ -40,10 +40,6 @@ export class Pacer {
     }
   }
 
-  get isAsked(): boolean {
-    return this.#asked
-  }
-
   ask(): void {
     if (this.#asked || this.#stopped) return
     this.#asked = true

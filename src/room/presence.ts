@@ -3,6 +3,7 @@
  * left. States stay the bytes they came in. No timers: a stock client renews its own presence, and an id leaves with the
  * connection that owns it.
  */
+import { RecentMap } from '../observe/recent-map.ts'
 import type { PresenceFrame, PresenceStates } from '../outbound/outgoing.ts'
 import { encodePresence } from '../protocol/frames.ts'
 import {
@@ -88,7 +89,7 @@ const MAX_REMOVED = 4096
 export class Presence implements PresenceStates {
   readonly #settings: PresenceSettings
   readonly #known = new Map<number, Known>()
-  readonly #removed = new Map<number, number>()
+  readonly #removed = new RecentMap<number, number>(MAX_REMOVED)
   #changed = new Set<number>()
   #changedAt = 0
   #bytes = 0
@@ -269,14 +270,7 @@ export class Presence implements PresenceStates {
     this.#known.delete(id)
     this.#bytes -= known.length
     lose(known.owner, id)
-    this.#removed.delete(id)
     this.#removed.set(id, clock)
-    if (this.#removed.size > MAX_REMOVED) {
-      for (const oldest of this.#removed.keys()) {
-        this.#removed.delete(oldest)
-        break
-      }
-    }
   }
   #note(id: number, now: number): true {
     if (this.#changed.size === 0) this.#changedAt = now
