@@ -5,22 +5,18 @@ import type { Ticks } from './ticks.ts'
  * When a room flushes: at the end of the event-loop turn when it has been quiet for a while (leading edge), at a tick that it
  * shares with all other rooms when it has not. Asking twice is asking once.
  */
-/**
- * A run that takes a 25th of the interval is as often as it should be; a dearer one (hundreds of members, a system call
- * each) comes up to half as often. Measured on a room of 200: a quarter less CPU, the same 99th percentile of delay.
- */
-const COST_FACTOR = 25
-
 export class Pacer {
   readonly #clock: Clock
   readonly #ticks: Ticks
   readonly #intervalMs: number
   readonly #quietMs: number
-  readonly #fire: () => void
-  /** Least time between two runs, ms: the interval, and up to twice as long where a run is dear. */
-  #spacingMs: number
+  readonly #run: () => void
+  readonly #onTurn = (): void => this.runNow()
+  readonly #onTick = (): void => this.#tick()
   #ranAt = Number.NEGATIVE_INFINITY
   #asked = false
+  /** A tick is already asked for: it finds out itself whether it is too early. */
+  #isQueued = false
   #stopped = false
 
   /** `intervalMs` 0: at the end of every turn that asked. Quiet is a room that has not run for `quietMs`. */
@@ -29,33 +25,28 @@ export class Pacer {
     this.#ticks = ticks
     this.#intervalMs = intervalMs
     this.#quietMs = quietMs
-    this.#spacingMs = intervalMs
-    this.#fire = () => {
-      if (!this.#asked || this.#stopped) return
-      this.#asked = false
-      this.#ranAt = this.#clock.now()
-      run()
-      const cost = this.#clock.now() - this.#ranAt
-      this.#spacingMs = Math.min(2 * intervalMs, Math.max(intervalMs, cost * COST_FACTOR))
-    }
+    this.#run = run
   }
 
   ask(): void {
     if (this.#asked || this.#stopped) return
     this.#asked = true
     const now = this.#clock.now()
-    if (this.#intervalMs === 0 || now - this.#ranAt >= this.#quietMs) this.#clock.soon(this.#fire)
-    else this.#ticks.at(Math.max(now, this.#ranAt + this.#spacingMs), this.#fire)
+    if (this.#intervalMs === 0 || now - this.#ranAt >= this.#quietMs) this.#clock.soon(this.#onTurn)
+    else this.#queue(now)
   }
   /** Runs at the end of this turn, whenever it ran last: somebody waits for an answer. */
   askSoon(): void {
     if (this.#stopped) return
     this.#asked = true
-    this.#clock.soon(this.#fire)
+    this.#clock.soon(this.#onTurn)
   }
   /** Runs now, if it was asked for. */
   runNow(): void {
-    this.#fire()
+    if (!this.#asked || this.#stopped) return
+    this.#asked = false
+    this.#ranAt = this.#clock.now()
+    this.#run()
   }
   /** Takes over a run that is asked for, if at least `ms` have passed since the last one. True: the caller does its work. */
   takeOver(ms: number): boolean {
@@ -68,5 +59,22 @@ export class Pacer {
   }
   stop(): void {
     this.#stopped = true
+  }
+
+  #queue(now: number): void {
+    if (this.#isQueued) return
+    this.#isQueued = true
+    this.#ticks.at(Math.max(now, this.#dueAt), this.#onTick)
+  }
+  /** The run that this tick was for may have happened otherwise, and the next not be due. */
+  #tick(): void {
+    this.#isQueued = false
+    if (!this.#asked || this.#stopped) return
+    const now = this.#clock.now()
+    if (this.#ticks.isDue(now, this.#dueAt)) this.runNow()
+    else this.#queue(now)
+  }
+  get #dueAt(): number {
+    return this.#ranAt + Math.max(this.#intervalMs, this.#ticks.spacingMs)
   }
 }

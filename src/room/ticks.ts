@@ -1,8 +1,22 @@
 import type { Clock } from '../observe/clock.ts'
 
 /**
+ * What a tick may take of the time to the next: a fiftieth, 2 % of a core. Dearer ones come more rarely, up to `MAX_SPACING_MS`:
+ * most of a flush is a system call for each member, and merging more edits into one is what saves them.
+ */
+const COST_FACTOR = 50
+/** As often as a cursor is shown, and well within what a hand notices: a busy server's edits wait no longer than this. */
+const MAX_SPACING_MS = 32
+/** Part of an interval by which a tick may be early: a task that ran a little after its tick is due at a tick again. */
+const SLACK = 0.25
+/** How fast the average follows, and the most that a single tick can say: a board that is being loaded is no habit. */
+const COST_WEIGHT = 1 / 8
+const MAX_COST_MS = 2
+
+/**
  * One timer for all rooms: what is due is done at the next tick of a common grid, so that a loop turn serves many rooms
- * instead of each room waking the loop for itself.
+ * instead of each room waking the loop for itself. And one look at what all of it costs: the busier the server, the more
+ * a flush gathers.
  */
 export class Ticks {
   readonly #clock: Clock
@@ -11,6 +25,8 @@ export class Ticks {
   readonly #tasks = new Map<number, (() => void)[]>()
   #next = Number.POSITIVE_INFINITY
   #cancel: (() => void) | null = null
+  /** What a tick takes, ms, on average. */
+  #costMs = 0
 
   /** `intervalMs`: the grid's width, above 0. */
   constructor(clock: Clock, intervalMs: number) {
@@ -18,9 +34,9 @@ export class Ticks {
     this.#intervalMs = intervalMs
   }
 
-  /** Runs `task` at the first tick that is not before `due` (clock ms). */
+  /** Runs `task` at the first tick that is not before `due` (clock ms), but for what a turn takes. */
   at(due: number, task: () => void): void {
-    const tick = Math.ceil(due / this.#intervalMs)
+    const tick = Math.ceil(due / this.#intervalMs - SLACK)
     const tasks = this.#tasks.get(tick)
     if (tasks !== undefined) {
       tasks.push(task)
@@ -28,6 +44,15 @@ export class Ticks {
     }
     this.#tasks.set(tick, [task])
     if (tick < this.#next) this.#arm(tick)
+  }
+  /** Whether a tick at `now` is the one for `due`, both clock ms. */
+  isDue(now: number, due: number): boolean {
+    return now >= due - SLACK * this.#intervalMs
+  }
+  /** Least time between two runs of the same task now, ms: the interval, and up to 32 ms where ticks are dear. */
+  get spacingMs(): number {
+    const dear = Math.min(this.#costMs * COST_FACTOR, MAX_SPACING_MS)
+    return dear <= this.#intervalMs ? this.#intervalMs : Math.ceil(dear / this.#intervalMs) * this.#intervalMs
   }
   stop(): void {
     this.#cancel?.()
@@ -44,7 +69,8 @@ export class Ticks {
     this.#cancel = null
     this.#next = Number.POSITIVE_INFINITY
     // Timers may fire a fraction early: what this one was set for is due in any case.
-    const now = Math.floor(this.#clock.now() / this.#intervalMs + 0.25)
+    const started = this.#clock.now()
+    const now = Math.floor(started / this.#intervalMs + SLACK)
     let next = Number.POSITIVE_INFINITY
     for (const [tick, tasks] of this.#tasks) {
       if (tick > now) {
@@ -54,6 +80,8 @@ export class Ticks {
       this.#tasks.delete(tick)
       for (const task of tasks) task()
     }
+    const cost = Math.min(this.#clock.now() - started, MAX_COST_MS)
+    this.#costMs += (cost - this.#costMs) * COST_WEIGHT
     for (const tick of this.#tasks.keys()) next = Math.min(next, tick)
     if (next !== Number.POSITIVE_INFINITY) this.#arm(next)
   }
