@@ -14,8 +14,8 @@ export interface FrameSink {
    * `refused`: nothing was taken (the socket is over its backstop or gone); the frame is still the caller's.
    */
   write(frame: Uint8Array): 'sent' | 'buffered' | 'refused'
-  /** Several writes in one system call. `bufferedBytes` lies inside `writes`; read it after. */
-  together(writes: () => void): void
+  /** Two frames in one system call. How many were taken, the first one first; `bufferedBytes` says what waits of them. */
+  writeBoth(first: Uint8Array, second: Uint8Array): 0 | 1 | 2
   /** Asks the peer for a pong; one that never comes is a peer that is gone. */
   ping(): void
   /** Sends the close frame behind what is buffered and ends the socket. Nothing can be written afterwards. */

@@ -202,13 +202,9 @@ export class Outbox implements Drainable {
       this.pushPresence(presence)
       return
     }
-    let [tookSync, tookPresence] = [false, false]
-    this.#wire.together(() => {
-      tookSync = this.#wire.write(sync.bytes, 'sync', sync.at)
-      tookPresence = tookSync && this.#wire.write(presence.bytes, 'presence', presence.at)
-    })
-    if (!tookSync) this.#fallBehind(sync, 'refused')
-    if (!tookPresence) this.owePresence(presence.ids)
+    const taken = this.#wire.writeBoth(sync, presence)
+    if (taken === 0) this.#fallBehind(sync, 'refused')
+    if (taken < 2) this.owePresence(presence.ids)
   }
 
   /** Owes the newest state of these ids, sent in a later turn: everybody's to a joiner, or what a full socket cannot take. */

@@ -9,6 +9,7 @@ import type { Drainable, DrainScheduler } from './drain-scheduler.ts'
 import { Flight } from './flight.ts'
 import type { FlowLimits } from './flow-policy.ts'
 import type { FrameSink } from './frame-sink.ts'
+import type { PresenceFrame, SyncFrame } from './outgoing.ts'
 
 /** Bytes that have to drain to restart the congestion clock (FC6). */
 const PROGRESS_BYTES = 65_536
@@ -29,7 +30,6 @@ export class Wire {
   #congestedSince: number | null = null
   #progressMark = 0
   #uncuttableEnd = 0
-  #isCorked = false
   /** When this client was last given an application frame, clock ms (FR5). */
   lastFrameAt: number
   /** Bytes of presence this client was given: what it may send back for free (IN3). */
@@ -59,36 +59,38 @@ export class Wire {
   write(bytes: Uint8Array, type: MessageType, at: number, uncuttable = false): boolean {
     const outcome = this.#sink.write(bytes)
     if (outcome === 'refused') return false
-    const { metrics, clock, scheduler } = this.#deps
-    const now = clock.now()
-    const size = bytes.length + webSocketHeaderBytes(bytes.length)
-    if (outcome === 'sent' && this.#flight.isEmpty && !this.#isCorked) {
+    const now = this.#deps.clock.now()
+    this.#account(bytes.length, type, at, now, outcome === 'sent' && this.#flight.isEmpty)
+    if (uncuttable) this.#uncuttableEnd = this.#flight.accepted
+    return true
+  }
+
+  /** An update and a presence frame in one system call, for an empty wire. How many were taken, the update first. */
+  writeBoth(sync: SyncFrame, presence: PresenceFrame): 0 | 1 | 2 {
+    const taken = this.#sink.writeBoth(sync.bytes, presence.bytes)
+    if (taken === 0) return 0
+    const now = this.#deps.clock.now()
+    const isThrough = this.#flight.isEmpty && this.#sink.bufferedBytes === 0
+    this.#account(sync.bytes.length, 'sync', sync.at, now, isThrough)
+    if (taken === 2) this.#account(presence.bytes.length, 'presence', presence.at, now, isThrough)
+    return taken
+  }
+
+  /** `isThrough`: nothing waits, of this frame or before it. */
+  #account(length: number, type: MessageType, at: number, now: number, isThrough: boolean): void {
+    const { metrics, scheduler } = this.#deps
+    const size = length + webSocketHeaderBytes(length)
+    if (isThrough) {
       this.#flight.passedAtOnce(size)
       metrics.messagesSent.add(type)
     } else {
       this.#flight.accept(size, type, now)
       scheduler.watch(this.#owner)
     }
-    if (uncuttable) this.#uncuttableEnd = this.#flight.accepted
     metrics.bytesSent.add(size)
-    if (type === 'presence') this.presenceBytes += bytes.length
+    if (type === 'presence') this.presenceBytes += length
     if (type !== 'control') metrics.deliveryDelay.observe((now - at) / 1000)
     this.lastFrameAt = now
-    return true
-  }
-
-  /**
-   * Several writes in one system call. Inside it the socket answers `sent` for what only lies in its cork, so the frames count
-   * as in flight until the amount is read after it.
-   */
-  together(writes: () => void): void {
-    this.#isCorked = true
-    try {
-      this.#sink.together(writes)
-    } finally {
-      this.#isCorked = false
-    }
-    this.settle()
   }
 
   /** Bytes below us, after telling what has left since the last look. */

@@ -31,6 +31,9 @@ export interface PresenceLimits {
   readonly maxEntries: number
 }
 
+/** A cursor with a name and a colour takes some 100 bytes. */
+const COPY_BY_HAND = 160
+
 /** Yjs client ids are 32 bits; the bound leaves room and keeps sums exact. */
 const MAX_ID = 2 ** 48
 
@@ -95,22 +98,38 @@ export function stateError(state: Uint8Array): PresenceError | null {
   return fault === null ? null : fault === 'nesting' ? 'presence_nesting' : 'presence_json'
 }
 
+/** A presence id's state where it is kept: in the first `length` bytes of a buffer that it may outgrow and shrink in. */
+export interface HeldEntry {
+  readonly id: number
+  readonly clock: number
+  readonly buffer: Uint8Array
+  readonly length: number
+}
+/** A removal, to be encoded with states that are held. */
+export const heldRemoval = (id: number, clock: number): HeldEntry => ({ id, clock, buffer: NULL_STATE, length: 4 })
+
 /** Bytes one entry takes inside an awareness update. */
-export const entryBytes = (entry: PresenceEntry): number =>
-  varUintLength(entry.id) + varUintLength(entry.clock) + varUintLength(entry.state.length) + entry.state.length
+export const entryBytes = ({ id, clock, length }: HeldEntry): number =>
+  varUintLength(id) + varUintLength(clock) + varUintLength(length) + length
 
 /** An awareness update of these entries. */
-export function encodeEntries(entries: readonly PresenceEntry[]): Uint8Array {
-  let length = varUintLength(entries.length)
-  for (const entry of entries) length += entryBytes(entry)
-  const bytes = new Uint8Array(length)
+export const encodeEntries = (entries: readonly PresenceEntry[]): Uint8Array =>
+  encodeHeld(entries.map(({ id, clock, state }) => ({ id, clock, buffer: state, length: state.length })))
+
+/** The same of states where they are kept. */
+export function encodeHeld(entries: readonly HeldEntry[]): Uint8Array {
+  let size = varUintLength(entries.length)
+  for (const entry of entries) size += entryBytes(entry)
+  const bytes = Buffer.allocUnsafe(size)
   let at = writeVarUint(bytes, 0, entries.length)
-  for (const { id, clock, state } of entries) {
+  for (const { id, clock, buffer, length } of entries) {
     at = writeVarUint(bytes, at, id)
     at = writeVarUint(bytes, at, clock)
-    at = writeVarUint(bytes, at, state.length)
-    bytes.set(state, at)
-    at += state.length
+    at = writeVarUint(bytes, at, length)
+    // Byte by byte where it is short: a view to copy from costs more than that.
+    if (length > COPY_BY_HAND) bytes.set(buffer.subarray(0, length), at)
+    else for (let i = 0; i < length; i++) bytes[at + i] = buffer[i]!
+    at += length
   }
   return bytes
 }

@@ -17,12 +17,10 @@ import { typeLevels } from './type-levels.ts'
 
 /** What one flush applied. */
 export interface Batch {
-  /** Who wrote it. */
-  readonly authors: ReadonlySet<Member>
+  /** Who wrote all of it; null when it was several, or nobody (stored parts that had waited). */
+  readonly soleAuthor: Member | null
   /** When the oldest of it was received, clock ms. */
   readonly oldest: number
-  /** Stored parts may have been among it, which are nobody's. */
-  readonly hadOrphans: boolean
 }
 
 export interface IngestDeps {
@@ -80,19 +78,26 @@ export class Ingest {
   /** Applies what waits, until the clock says `until`; the rest stays. To be called inside a transaction. */
   apply(members: Iterable<Member>, until: number): Batch {
     const { clock } = this.#deps
-    const authors = new Set<Member>()
     const hadOrphans = this.#orphans.length > 0
+    let soleAuthor: Member | null = null
+    let areSeveral = false
     let oldest = clock.now()
     for (let unit = this.#intake.take(); unit !== null; unit = this.#intake.take()) {
       if (unit.kind === 'apply') {
-        authors.add(unit.received.member)
-        oldest = Math.min(oldest, unit.received.at)
+        const { member, at } = unit.received
+        if (soleAuthor !== null && soleAuthor !== member) areSeveral = true
+        soleAuthor = member
+        if (at < oldest) oldest = at
       }
       this.#take(unit)
-      if (clock.now() >= until) break
+      if (this.#intake.isEmpty || clock.now() >= until) break
     }
-    this.#retryParked(members, authors)
-    return { authors, oldest, hadOrphans }
+    if (this.#hasParked || hadOrphans) {
+      // Parts that had waited may be anybody's.
+      areSeveral = true
+      this.#retryParked(members)
+    }
+    return { soleAuthor: areSeveral ? null : soleAuthor, oldest }
   }
 
   /** What storage brought and the document could only park (a bad record came before it) waits outside from now on. */
@@ -164,13 +169,12 @@ export class Ingest {
     }
   }
 
-  #retryParked(members: Iterable<Member>, authors: Set<Member>): void {
+  #retryParked(members: Iterable<Member>): void {
     let stillParked = false
-    for (const member of this.#hasParked ? members : []) {
+    for (const member of members) {
       if (member.repair.parked.length === 0) continue
       stillParked = true
       for (const part of member.repair.takeReady(this.#stateOf)) {
-        authors.add(member)
         const gap = part.isV2 ? null : findGap(part.update, this.#stateOf)
         if (gap !== null) this.#park(member, { ...part, missing: new Map([[gap.client, gap.clock]]) })
         else {

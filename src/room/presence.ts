@@ -7,8 +7,10 @@ import { RecentMap } from '../observe/recent-map.ts'
 import type { PresenceFrame, PresenceStates } from '../outbound/outgoing.ts'
 import { encodePresence } from '../protocol/frames.ts'
 import {
-  encodeEntries,
+  encodeHeld,
   entryBytes,
+  type HeldEntry,
+  heldRemoval,
   isNullState,
   type PresenceEntry,
   type PresenceError,
@@ -30,6 +32,7 @@ export interface PresenceSettings {
 }
 
 interface Known {
+  readonly id: number
   clock: number
   /** Holds the state in its first `length` bytes: a cursor that moves writes over its last place. */
   buffer: Uint8Array
@@ -90,7 +93,7 @@ export class Presence implements PresenceStates {
   readonly #settings: PresenceSettings
   readonly #known = new Map<number, Known>()
   readonly #removed = new RecentMap<number, number>(MAX_REMOVED)
-  #changed = new Set<number>()
+  readonly #changed = new Set<number>()
   #changedAt = 0
   #bytes = 0
 
@@ -142,7 +145,7 @@ export class Presence implements PresenceStates {
         else {
           if (entry.clock <= newest) reannounce.push(removal(entry.id, newest))
           // Never back below what was heard: the others ignore it, and their late echoes would pass for news.
-          this.#take({ ...entry, clock: Math.max(entry.clock, newest) }, from, this.#isOwn(entry, entries, from))
+          this.#admit({ ...entry, clock: Math.max(entry.clock, newest) }, from, this.#isOwn(entry, entries, from))
           changed = this.#note(entry.id, now)
         }
       } else if (known.owner === from) {
@@ -197,37 +200,39 @@ export class Presence implements PresenceStates {
 
   /** What changed since the last tick, in frames of at most 64 KiB, and whose alone it was, if it was. */
   tick(): PresenceTick[] {
-    const ids = this.#changed
-    this.#changed = new Set()
     const frames: PresenceTick[] = []
-    while (ids.size > 0) {
-      const before = [...ids]
-      const bytes = this.takeFrame(ids)
-      if (bytes === null) break
-      const taken = before.filter((id) => !ids.has(id))
-      frames.push({ frame: { bytes, ids: taken, at: this.#changedAt }, author: this.#soleOwner(taken) })
+    while (this.#changed.size > 0) {
+      const entries = this.#take(this.#changed)
+      if (entries.length === 0) break
+      const frame = { bytes: encodePresence(encodeHeld(entries)), ids: entries.map(idOf), at: this.#changedAt }
+      frames.push({ frame, author: this.#soleOwner(frame.ids) })
     }
     return frames
   }
 
   takeFrame(ids: Set<number>): Uint8Array | null {
-    const entries: PresenceEntry[] = []
+    const entries = this.#take(ids)
+    return entries.length === 0 ? null : encodePresence(encodeHeld(entries))
+  }
+
+  /** The newest states of as many of `ids` as fit a frame; `ids` loses them. */
+  #take(ids: Set<number>): HeldEntry[] {
+    const entries: HeldEntry[] = []
     let bytes = 8
     for (const id of ids) {
-      const known = this.#known.get(id)
-      const clock = known?.clock ?? this.#removed.get(id)
-      if (clock === undefined) {
-        ids.delete(id)
-        continue
+      const entry = this.#known.get(id) ?? this.#removalOf(id)
+      if (entry !== null) {
+        bytes += entryBytes(entry)
+        if (bytes > MAX_FRAME_BYTES && entries.length > 0) break
+        entries.push(entry)
       }
-      const entry =
-        known === undefined ? removal(id, clock) : { id, clock, state: known.buffer.subarray(0, known.length) }
-      bytes += entryBytes(entry)
-      if (bytes > MAX_FRAME_BYTES && entries.length > 0) break
-      entries.push(entry)
       ids.delete(id)
     }
-    return entries.length === 0 ? null : encodePresence(encodeEntries(entries))
+    return entries
+  }
+  #removalOf(id: number): HeldEntry | null {
+    const clock = this.#removed.get(id)
+    return clock === undefined ? null : heldRemoval(id, clock)
   }
 
   /** Whether an entry speaks for its own connection: alone in its frame, from one that has announced no other id. */
@@ -237,11 +242,11 @@ export class Presence implements PresenceStates {
   #fits(moreBytes: number): boolean {
     return this.#bytes + moreBytes <= MAX_ROOM_BYTES
   }
-  #take(entry: PresenceEntry, owner: PresenceOwner, own: boolean): void {
+  #admit(entry: PresenceEntry, owner: PresenceOwner, own: boolean): void {
     const { id, clock, state } = entry
     const buffer = new Uint8Array(state.length + SLACK_BYTES)
     buffer.set(state)
-    this.#known.set(id, { clock, buffer, length: state.length, owner, own })
+    this.#known.set(id, { id, clock, buffer, length: state.length, owner, own })
     this.#removed.delete(id)
     this.#bytes += state.length
     owner.presenceIds.push(id)
@@ -293,6 +298,8 @@ function lose(owner: PresenceOwner, id: number): void {
   if (at >= 0) owner.presenceIds.splice(at, 1)
   if (owner.ownId === id) owner.ownId = null
 }
+
+const idOf = ({ id }: HeldEntry): number => id
 
 /** Frames are only lent: what is kept is copied. */
 const copyOf = ({ id, clock, state }: PresenceEntry): PresenceEntry => ({ id, clock, state: state.slice() })

@@ -257,14 +257,18 @@ export class Room {
     const started = this.#deps.clock.now()
     this.#applyRemote(started)
     this.#applyReceived(started)
-    for (const { member, has } of this.#questions.splice(0)) if (this.members.has(member)) member.outbox.answer(has)
+    if (this.#questions.length > 0) this.#answerQuestions()
     if (!this.#ingest.isEmpty) this.#flushPacer.askSoon()
     this.#deps.metrics.roomFlush.observe((this.#deps.clock.now() - started) / 1000)
   }
 
+  #answerQuestions(): void {
+    for (const { member, has } of this.#questions.splice(0)) if (this.members.has(member)) member.outbox.answer(has)
+  }
+
   #applyReceived(started: number): void {
     if (this.#ingest.isEmpty) return
-    let batch: Batch = { authors: new Set(), oldest: started, hadOrphans: false }
+    let batch: Batch = { soleAuthor: null, oldest: started }
     try {
       this.doc.transact((transaction) => {
         batch = this.#ingest.apply(this.members, started + FLUSH_BUDGET_MS)
@@ -273,8 +277,7 @@ export class Room {
     } catch (error) {
       this.#deps.log.error({ err: error }, 'flush failed')
     }
-    const [first, ...others] = batch.authors
-    this.#emit(others.length === 0 && !batch.hadOrphans ? (first ?? null) : null, batch.oldest, true)
+    this.#emit(batch.soleAuthor, batch.oldest, true)
   }
 
   #applyRemote(started: number): void {

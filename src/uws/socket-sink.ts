@@ -1,6 +1,20 @@
 import type { WebSocket } from 'uWebSockets.js'
 import type { CloseReason, FrameSink } from '../outbound/frame-sink.ts'
 
+/** What is being corked. One place for all sinks and one function: corking is synchronous, and is done thousands of times a second. */
+const pair: { socket: WebSocket<unknown> | null; first: Uint8Array; second: Uint8Array; taken: 0 | 1 | 2 } = {
+  socket: null,
+  first: new Uint8Array(0),
+  second: new Uint8Array(0),
+  taken: 0,
+}
+function writePair(): void {
+  const socket = pair.socket
+  pair.socket = null
+  if (socket === null || socket.send(pair.first, true, false) === 2) return
+  pair.taken = socket.send(pair.second, true, false) === 2 ? 1 : 2
+}
+
 /** The real socket behind a `FrameSink`. Any method of a closed uWS socket throws, so this lets go of it first (OP5). */
 export class SocketSink implements FrameSink {
   #socket: WebSocket<unknown> | null
@@ -18,8 +32,14 @@ export class SocketSink implements FrameSink {
     const status = this.#socket.send(frame, true, false)
     return status === 1 ? 'sent' : status === 0 ? 'buffered' : 'refused'
   }
-  together(writes: () => void): void {
-    if (this.#socket !== null) this.#socket.cork(writes)
+  writeBoth(first: Uint8Array, second: Uint8Array): 0 | 1 | 2 {
+    if (this.#socket === null) return 0
+    pair.socket = this.#socket
+    pair.first = first
+    pair.second = second
+    pair.taken = 0
+    this.#socket.cork(writePair)
+    return pair.taken
   }
   ping(): void {
     this.#socket?.ping()

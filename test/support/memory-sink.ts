@@ -38,8 +38,9 @@ export class MemorySink implements FrameSink {
     this.peakBytes = Math.max(this.peakBytes, buffered)
     return buffered === 0 ? 'sent' : 'buffered'
   }
-  together(writes: () => void): void {
-    writes()
+  writeBoth(first: Uint8Array, second: Uint8Array): 0 | 1 | 2 {
+    if (this.write(first) === 'refused') return 0
+    return this.write(second) === 'refused' ? 1 : 2
   }
   ping(): void {
     this.pings++
