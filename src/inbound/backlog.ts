@@ -16,10 +16,6 @@ export class Backlog {
   /** Whether anything was dropped. */
   overflowed = false
 
-  get isEmpty(): boolean {
-    return this.#frames.length === 0 && this.#question === null
-  }
-
   keep(bytes: Uint8Array): void {
     if (this.#bytes + bytes.length + FRAME_OVERHEAD <= MAX_BYTES) {
       this.#bytes += bytes.length + FRAME_OVERHEAD
@@ -33,13 +29,7 @@ export class Backlog {
     const next = this.#frames.shift()
     if (next !== undefined) return next
     const question = this.#question
-    this.clear()
-    return question
-  }
-
-  clear(): void {
-    this.#frames = []
-    this.#bytes = 0
     this.#question = null
+    return question
   }
 }

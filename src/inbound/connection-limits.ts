@@ -68,18 +68,32 @@ export function createConnectionLimits(settings: ConnectionLimitSettings): Conne
       if (connections >= maxConnections) return { kind: 'refusal', reason: CLOSE.serverFull, label: 'connections' }
       connections++
       perGroup.set(group, taken + 1)
-      let held = true
-      return {
-        kind: 'place',
-        release() {
-          if (!held) return
-          held = false
-          connections--
-          const left = perGroup.get(group)! - 1
-          if (left === 0) perGroup.delete(group)
-          else perGroup.set(group, left)
-        },
-      }
+      return new TakenPlace(group, giveBack)
     },
+  }
+
+  function giveBack(group: string): void {
+    connections--
+    const left = perGroup.get(group)! - 1
+    if (left === 0) perGroup.delete(group)
+    else perGroup.set(group, left)
+  }
+}
+
+/** A class, because tens of thousands are held: an object with a closure takes three times as much. */
+class TakenPlace implements Place {
+  readonly kind = 'place'
+  readonly #giveBack: (group: string) => void
+  #group: string | null
+
+  constructor(group: string, giveBack: (group: string) => void) {
+    this.#group = group
+    this.#giveBack = giveBack
+  }
+
+  release(): void {
+    if (this.#group === null) return
+    this.#giveBack(this.#group)
+    this.#group = null
   }
 }

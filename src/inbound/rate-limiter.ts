@@ -3,7 +3,6 @@
  * for its address, so that reconnecting buys nothing; an office behind one address shares nothing else.
  */
 import { RecentMap } from '../observe/recent-map.ts'
-import { TokenBucket } from './token-bucket.ts'
 
 export interface RateSettings {
   /** `WS_RATE_LIMIT_MAX_TOKENS` */
@@ -21,38 +20,91 @@ export interface Deficit {
   readonly tokens: number
   readonly bytes: number
 }
+const NOTHING: Deficit = { tokens: 0, bytes: 0 }
 
+/** What every connection's budgets have in common. */
+class Rates {
+  readonly maxTokens: number
+  readonly burstBytes: number
+  readonly tokensPerMs: number
+  readonly bytesPerMs: number
+  /** Clock ms. */
+  readonly now: () => number
+
+  constructor({ maxTokens, refillMs, burstBytes, bytesPerSecond }: RateSettings, now: () => number) {
+    this.maxTokens = maxTokens
+    this.burstBytes = burstBytes
+    this.tokensPerMs = maxTokens / refillMs
+    this.bytesPerMs = bytesPerSecond / 1000
+    this.now = now
+  }
+}
+
+/**
+ * Two token buckets in one: of frames and of bytes. Each refills evenly up to its capacity; who must not be refused may go
+ * into debt, which later takers pay off. Flat, because it is the first thing that every frame of every client touches.
+ */
 export class RateLimiter {
-  readonly frames: TokenBucket
-  readonly bytes: TokenBucket
-  readonly #now: () => number
+  readonly #rates: Rates
+  #tokens: number
+  #bytes: number
+  #at: number
 
-  constructor(settings: RateSettings, now: () => number, deficit: Deficit = { tokens: 0, bytes: 0 }) {
-    this.#now = now
-    const { maxTokens, refillMs, burstBytes, bytesPerSecond } = settings
-    this.frames = new TokenBucket(maxTokens, refillMs, now, maxTokens - deficit.tokens)
-    this.bytes = new TokenBucket(burstBytes, (burstBytes / bytesPerSecond) * 1000, now, burstBytes - deficit.bytes)
+  constructor(rates: Rates, deficit: Deficit) {
+    this.#rates = rates
+    this.#tokens = rates.maxTokens - deficit.tokens
+    this.#bytes = rates.burstBytes - deficit.bytes
+    this.#at = rates.now()
+  }
+
+  /** Most tokens there can be. */
+  get maxTokens(): number {
+    return this.#rates.maxTokens
+  }
+  /** Tokens there now; negative while in debt. */
+  get tokens(): number {
+    this.#refill()
+    return this.#tokens
+  }
+  /** Bytes of the budget that are there now; negative while in debt. */
+  get bytes(): number {
+    this.#refill()
+    return this.#bytes
+  }
+  get deficit(): Deficit {
+    return { tokens: this.#rates.maxTokens - this.tokens, bytes: this.#rates.burstBytes - this.bytes }
   }
 
   /** One frame of `length` bytes: both budgets have it, or neither pays. */
   take(length: number): boolean {
-    const now = this.#now()
-    if (!this.bytes.takeAt(now, length)) return false
-    if (this.frames.takeAt(now, 1)) return true
-    this.bytes.giveBack(length)
-    return false
+    this.#refill()
+    if (this.#bytes < length || this.#tokens < 1) return false
+    this.#bytes -= length
+    this.#tokens -= 1
+    return true
   }
-  /** A frame that is not refused whatever it costs. */
+  /** A frame that is not refused whatever it costs. Debt is bounded by a full budget: nobody waits longer than two refills. */
   spend(tokens: number, length: number): void {
-    this.frames.spend(tokens)
-    this.bytes.spend(length)
+    this.#refill()
+    this.#tokens = Math.max(-this.#rates.maxTokens, this.#tokens - tokens)
+    this.#bytes = Math.max(-this.#rates.burstBytes, this.#bytes - length)
   }
-  /** How long until a frame of `length` bytes is affordable with `tokens` tokens, ms. */
+  /** How long until a frame of `length` bytes is affordable with `tokens` tokens, ms, rounded up; 0 when it is. */
   msUntil(tokens: number, length: number): number {
-    return Math.max(this.frames.msUntil(tokens), this.bytes.msUntil(length))
+    this.#refill()
+    const { maxTokens, burstBytes, tokensPerMs, bytesPerMs } = this.#rates
+    const forTokens = (Math.min(tokens, maxTokens) - this.#tokens) / tokensPerMs
+    const forBytes = (Math.min(length, burstBytes) - this.#bytes) / bytesPerMs
+    return Math.max(0, Math.ceil(forTokens), Math.ceil(forBytes))
   }
-  get deficit(): Deficit {
-    return { tokens: this.frames.capacity - this.frames.tokens, bytes: this.bytes.capacity - this.bytes.tokens }
+
+  #refill(): void {
+    const { now, maxTokens, burstBytes, tokensPerMs, bytesPerMs } = this.#rates
+    const at = now()
+    const passed = at - this.#at
+    this.#at = at
+    this.#tokens = Math.min(maxTokens, this.#tokens + passed * tokensPerMs)
+    this.#bytes = Math.min(burstBytes, this.#bytes + passed * bytesPerMs)
   }
 }
 
@@ -63,32 +115,30 @@ const MAX_PER_ADDRESS = 64
 
 /** Budgets of connections that are gone, by address: the next one from there goes on with the emptiest of them. */
 export class AddressBudgets {
-  readonly #settings: RateSettings
-  readonly #now: () => number
+  readonly #rates: Rates
   readonly #closed = new RecentMap<string, RateLimiter[]>(MAX_ADDRESSES)
 
   constructor(settings: RateSettings, now: () => number) {
-    this.#settings = settings
-    this.#now = now
+    this.#rates = new Rates(settings, now)
   }
 
   /** A limiter for a new connection. */
   open(address: string): RateLimiter {
     const closed = this.#closed.get(address)
-    if (closed === undefined) return new RateLimiter(this.#settings, this.#now)
+    if (closed === undefined) return new RateLimiter(this.#rates, NOTHING)
     let emptiest = 0
     for (const [i, limiter] of closed.entries()) {
-      if (limiter.frames.tokens < closed[emptiest]!.frames.tokens) emptiest = i
+      if (limiter.tokens < closed[emptiest]!.tokens) emptiest = i
     }
     const [limiter] = closed.splice(emptiest, 1) as [RateLimiter]
     if (closed.length === 0) this.#closed.delete(address)
-    return new RateLimiter(this.#settings, this.#now, limiter.deficit)
+    return new RateLimiter(this.#rates, limiter.deficit)
   }
 
   /** A connection has closed. A limiter that is full again is as good as a new one and is not kept. */
   close(address: string, limiter: RateLimiter): void {
     const { tokens, bytes } = limiter.deficit
-    if (tokens < limiter.frames.capacity / 10 && bytes < limiter.bytes.capacity / 10) return
+    if (tokens < this.#rates.maxTokens / 10 && bytes < this.#rates.burstBytes / 10) return
     const closed = (this.#closed.get(address) ?? []).filter((one) => one.deficit.tokens > 1)
     closed.push(limiter)
     if (closed.length > MAX_PER_ADDRESS) closed.shift()

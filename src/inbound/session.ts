@@ -85,7 +85,8 @@ export class Session implements Peer, OutboxOwner, GateEvents {
   readonly log: LazyLog
   readonly #limiter: RateLimiter
   readonly #strikes: Strikes
-  readonly #backlog = new Backlog()
+  /** What came before this client was in its room; null once that is handled. */
+  #backlog: Backlog | null = new Backlog()
   #gate: SyncGate | null = null
   #state: State = { name: 'admitting' }
   /** No SyncStep2 of this connection yet: a presence frame with one entry is its own (see presence). */
@@ -147,7 +148,7 @@ export class Session implements Peer, OutboxOwner, GateEvents {
       this.log.warn({ bytes: bytes.length }, 'message too large')
       this.end(CLOSE.messageTooLarge)
     } else if (!isBinary) this.#malformed('text_frame')
-    else if (this.#state.name === 'admitting' || !this.#backlog.isEmpty) this.#backlog.keep(bytes)
+    else if (this.#backlog !== null) this.#backlog.keep(bytes)
     else this.#handle(bytes)
   }
 
@@ -279,7 +280,7 @@ export class Session implements Peer, OutboxOwner, GateEvents {
     this.#stopPace?.()
     this.#gate?.stop()
     this.#gate = null
-    this.#backlog.clear()
+    this.#backlog = null
     if (this.#state.name === 'joined') {
       const { room, member } = this.#state
       this.#ending = member.outbox
@@ -293,54 +294,57 @@ export class Session implements Peer, OutboxOwner, GateEvents {
   #refuse(reason: CloseReason): void {
     if (this.#state.name === 'gone') return
     this.#state = { name: 'gone' }
-    this.#backlog.clear()
+    this.#backlog = null
     const { refusals } = this.#deps
     if (refusals.due()) this.log.info({ code: reason.code, reason: reason.text, refusals: refusals.count }, 'refused')
     this.#deps.clock.soon(() => this.#sink.close(reason))
   }
 
   #takeBacklog(): void {
-    if (this.#state.name !== 'joined') return
-    if (this.#backlog.overflowed) {
+    const backlog = this.#backlog
+    if (this.#state.name !== 'joined' || backlog === null) return
+    this.#backlog = null
+    if (backlog.overflowed) {
       this.#deps.metrics.resyncsIn.add('load_overflow')
       this.#gate?.lost()
     }
-    for (let bytes = this.#backlog.take(); bytes !== null; bytes = this.#backlog.take()) this.#handle(bytes)
+    for (let bytes = backlog.take(); bytes !== null; bytes = backlog.take()) this.#handle(bytes)
   }
 
   #handle(bytes: Uint8Array): void {
     if (this.#state.name !== 'joined' || this.#gate === null) return
     const { room, member, grant } = this.#state
     const canWrite = grant.access === 'write'
-    const { metrics } = this.#deps
+    // In place: `add` serves all labels of all counters, and this is done for every frame.
+    const received = this.#deps.metrics.messagesReceived.values
     const frame = decodeFrame(bytes)
     switch (frame.kind) {
       case 'malformed':
-        metrics.messagesReceived.add('malformed')
+        received.malformed++
         this.#malformed(frame.reason)
         break
       case 'presence':
-        metrics.messagesReceived.add('presence')
+        received.presence++
         if (isEcho(frame.payload, room.presence.knownClock) && !this.#introduces(frame.payload))
           this.#echoed(bytes.length)
         else if (this.#gate.admitPresence(bytes)) this.#announce(room, member, frame.payload, grant.cursor)
         break
       case 'query_presence':
-        metrics.messagesReceived.add('presence')
+        received.presence++
         if (this.#gate.admitPresence(bytes)) room.tellPresence(member)
         break
       case 'step1':
-        metrics.messagesReceived.add('sync')
+        received.sync++
         if (this.#gate.admitQuestion(bytes)) this.#question(room, member, frame.payload)
         break
       case 'step2':
-        metrics.messagesReceived.add('sync')
+        received.sync++
         this.#opening = false
         if (!canWrite) member.repair.answered()
         else if (this.#gate.admitAnswer(bytes.length)) this.#update(room, member, frame.payload, true)
         break
       case 'update':
-        metrics.messagesReceived.add('sync')
+        received.sync++
         if (canWrite && this.#gate.admitUpdate(bytes.length)) this.#update(room, member, frame.payload, false)
     }
   }

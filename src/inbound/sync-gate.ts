@@ -101,7 +101,7 @@ export class SyncGate {
 
   /** What a SyncStep1 costs beside its frame: replies are not free. Bounded, so that a cold join of a big board is fine. */
   spendForAnswer(bytes: number): void {
-    const cost = Math.min(this.#limiter.frames.capacity / 2, Math.floor(bytes / ANSWER_BYTES_PER_TOKEN))
+    const cost = Math.min(this.#limiter.maxTokens / 2, Math.floor(bytes / ANSWER_BYTES_PER_TOKEN))
     if (cost > 0) this.#limiter.spend(cost, 0)
   }
 
@@ -113,9 +113,9 @@ export class SyncGate {
 
   #wake(): void {
     if (this.#cancel !== null) return
-    const { frames } = this.#limiter
+    const { maxTokens } = this.#limiter
     const length = this.#question?.length ?? this.#presence?.length ?? 0
-    const tokens = this.#mustAsk && this.#question === null ? Math.max(1, frames.capacity * RECOVERED) : 1
+    const tokens = this.#mustAsk && this.#question === null ? Math.max(1, maxTokens * RECOVERED) : 1
     this.#cancel = this.#clock.after(Math.max(1, this.#limiter.msUntil(tokens, length)), () => {
       this.#cancel = null
       this.#due()
@@ -123,7 +123,7 @@ export class SyncGate {
   }
 
   #due(): void {
-    const { frames } = this.#limiter
+    const limiter = this.#limiter
     const question = this.#question
     const presence = this.#presence
     if (question !== null) {
@@ -133,7 +133,7 @@ export class SyncGate {
       this.#presence = null
       this.#events.putOff(presence)
     }
-    if (this.#mustAsk && frames.tokens >= Math.max(1, frames.capacity * RECOVERED) && this.#limiter.bytes.tokens >= 0) {
+    if (this.#mustAsk && limiter.tokens >= Math.max(1, limiter.maxTokens * RECOVERED) && limiter.bytes >= 0) {
       this.#mustAsk = false
       this.#events.repairing()
       this.#repair.request()

@@ -115,7 +115,9 @@ export class Intake {
       case 'open': {
         const { summary } = stage
         // At this moment, not when it came: what it deletes may have been in the update before it.
-        const { bytes, stripped } = this.#withoutUnknownDeletes(received.update, summary)
+        const { bytes, stripped } = this.#areDeletesKnown(summary)
+          ? { bytes: received.update, stripped: 0 }
+          : stripUnknownDeletes(received.update, this.#stateOf)
         if (bytes.length <= WHOLE_BYTES && summary.structs <= WHOLE_STRUCTS) {
           queue.shift()
           return { kind: 'apply', received, update: bytes, summary, first: true, stripped }
@@ -136,16 +138,14 @@ export class Intake {
     }
   }
 
-  #withoutUnknownDeletes(update: Uint8Array, { deletes, sections }: UpdateSummary) {
+  #areDeletesKnown({ deletes, sections }: UpdateSummary): boolean {
     // Quick for what nearly every update is; a long one is left to the linear walk.
     const few = deletes.length * sections.length <= 256
-    const allKnown = few
-      ? deletes.every(({ client, end }) => {
-          if (end <= this.#stateOf(client)) return true
-          const own = sections.find((section) => section.client === client)
-          return own !== undefined && end <= own.to
-        })
-      : deletes.every(({ client, end }) => end <= this.#stateOf(client))
-    return allKnown ? { bytes: update, stripped: 0 } : stripUnknownDeletes(update, this.#stateOf)
+    for (const { client, end } of deletes) {
+      if (end <= this.#stateOf(client)) continue
+      const own = few ? sections.find((section) => section.client === client) : undefined
+      if (own === undefined || end > own.to) return false
+    }
+    return true
   }
 }

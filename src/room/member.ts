@@ -5,13 +5,15 @@ import type { PresenceOwner } from './presence.ts'
 import { Repair } from './repair.ts'
 import type { Strikes } from './strikes.ts'
 
+const NO_IDS: readonly number[] = []
+
 /** One client in a room: made by its session, watched by its room. */
 export class Member implements PresenceOwner {
   readonly outbox: Outbox
   readonly strikes: Strikes
   readonly log: Log
   readonly repair: Repair
-  readonly presenceIds: number[] = []
+  presenceIds: readonly number[] = NO_IDS
   ownId: number | null = null
   readonly #step1: () => Uint8Array
 

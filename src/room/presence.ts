@@ -21,7 +21,7 @@ import {
 /** A connection as presence sees it. */
 export interface PresenceOwner {
   /** Ids that leave with this connection: one of its own, and those of sibling tabs. */
-  readonly presenceIds: number[]
+  presenceIds: readonly number[]
   /** The id this connection announced as its own, if it has. */
   ownId: number | null
 }
@@ -93,6 +93,9 @@ export class Presence implements PresenceStates {
   readonly #settings: PresenceSettings
   readonly #known = new Map<number, Known>()
   readonly #removed = new RecentMap<number, number>(MAX_REMOVED)
+  /** The id looked for last, -1 for none: handling one frame looks for the same three times. */
+  #lastId = -1
+  #last: Known | undefined
   readonly #changed = new Set<number>()
   #changedAt = 0
   #bytes = 0
@@ -108,7 +111,7 @@ export class Presence implements PresenceStates {
     return this.#known.keys()
   }
   /** The newest clock heard of an id, -1 for a stranger. Bound, so that it can be handed to `isEcho`. */
-  readonly knownClock = (id: number): number => this.#known.get(id)?.clock ?? this.#removed.get(id) ?? -1
+  readonly knownClock = (id: number): number => this.#find(id)?.clock ?? this.#removed.get(id) ?? -1
 
   /** What keeps any of these entries from being relayed; the frame is then refused whole. */
   errorIn(entries: readonly PresenceEntry[]): PresenceError | null {
@@ -135,7 +138,7 @@ export class Presence implements PresenceStates {
     let changed = false
     const introduces = entries.length === 1 && opening
     for (const entry of entries) {
-      const known = this.#known.get(entry.id)
+      const known = this.#find(entry.id)
       const isNull = isNullState(entry.state)
       const newest = this.knownClock(entry.id)
       if (known === undefined) {
@@ -170,7 +173,7 @@ export class Presence implements PresenceStates {
 
   /** A newer state of an id that `from` owns; false when it is anything else. */
   #updateOwn(from: PresenceOwner, entry: PresenceEntry, now: number): boolean {
-    const known = this.#known.get(entry.id)
+    const known = this.#find(entry.id)
     if (known === undefined || known.owner !== from || entry.clock <= known.clock || isNullState(entry.state))
       return false
     if (!this.#fits(entry.state.length - known.length)) return false
@@ -180,7 +183,7 @@ export class Presence implements PresenceStates {
 
   /** Moves an id to its claimant, the owner being gone or silent. Returns removals for the claimant alone. */
   grant(claim: PresenceClaim, now: number): readonly PresenceEntry[] {
-    const known = this.#known.get(claim.entry.id)
+    const known = this.#find(claim.entry.id)
     const reannounce: PresenceEntry[] = []
     if (known?.owner === claim.owner) this.#move(known, claim, reannounce, now)
     return reannounce
@@ -188,9 +191,9 @@ export class Presence implements PresenceStates {
 
   /** Removes every id of a connection, without bumping clocks. Returns whether there was any. */
   leave(owner: PresenceOwner, now: number): boolean {
-    const ids = [...owner.presenceIds]
+    const ids = owner.presenceIds
     for (const id of ids) {
-      const known = this.#known.get(id)
+      const known = this.#find(id)
       if (known?.owner !== owner) continue
       this.#remove(id, known.clock)
       this.#note(id, now)
@@ -235,6 +238,14 @@ export class Presence implements PresenceStates {
     return clock === undefined ? null : heldRemoval(id, clock)
   }
 
+  #find(id: number): Known | undefined {
+    if (id !== this.#lastId) {
+      this.#last = this.#known.get(id)
+      this.#lastId = id
+    }
+    return this.#last
+  }
+
   /** Whether an entry speaks for its own connection: alone in its frame, from one that has announced no other id. */
   #isOwn(entry: PresenceEntry, entries: readonly PresenceEntry[], from: PresenceOwner): boolean {
     return entries.length === 1 && (from.ownId === null || from.ownId === entry.id)
@@ -246,10 +257,11 @@ export class Presence implements PresenceStates {
     const { id, clock, state } = entry
     const buffer = new Uint8Array(state.length + SLACK_BYTES)
     buffer.set(state)
+    this.#lastId = -1
     this.#known.set(id, { id, clock, buffer, length: state.length, owner, own })
     this.#removed.delete(id)
     this.#bytes += state.length
-    owner.presenceIds.push(id)
+    gain(owner, id)
     if (own) owner.ownId = id
   }
   #update(known: Known, entry: PresenceEntry): void {
@@ -263,15 +275,16 @@ export class Presence implements PresenceStates {
     lose(known.owner, entry.id)
     known.owner = claimant
     known.own = true
-    claimant.presenceIds.push(entry.id)
+    gain(claimant, entry.id)
     claimant.ownId ??= entry.id
     if (entry.clock > known.clock) this.#update(known, entry)
     else if (entry.clock < known.clock) reannounce.push(removal(entry.id, known.clock))
     return this.#note(entry.id, now)
   }
   #remove(id: number, clock: number): void {
-    const known = this.#known.get(id)
+    const known = this.#find(id)
     if (known === undefined) return
+    this.#lastId = -1
     this.#known.delete(id)
     this.#bytes -= known.length
     lose(known.owner, id)
@@ -285,7 +298,7 @@ export class Presence implements PresenceStates {
   #soleOwner(ids: readonly number[]): PresenceOwner | null {
     let sole: PresenceOwner | null = null
     for (const id of ids) {
-      const owner = this.#known.get(id)?.owner ?? null
+      const owner = this.#find(id)?.owner ?? null
       if (owner === null || (sole !== null && owner !== sole)) return null
       sole = owner
     }
@@ -293,9 +306,12 @@ export class Presence implements PresenceStates {
   }
 }
 
+/** Arrays that fit: one that is pushed to makes room for sixteen more, of which nearly nobody has a second. */
+function gain(owner: PresenceOwner, id: number): void {
+  owner.presenceIds = owner.presenceIds.concat(id)
+}
 function lose(owner: PresenceOwner, id: number): void {
-  const at = owner.presenceIds.indexOf(id)
-  if (at >= 0) owner.presenceIds.splice(at, 1)
+  owner.presenceIds = owner.presenceIds.filter((one) => one !== id)
   if (owner.ownId === id) owner.ownId = null
 }
 

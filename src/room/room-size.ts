@@ -27,6 +27,11 @@ const WEIGHT_FACTOR = 8
 const SLICE_MS = 5
 const MEASURE_INTERVAL_MS = 1000
 
+function hasNews({ sections }: UpdateSummary, stateOf: (client: number) => number): boolean {
+  for (const { client, to } of sections) if (to > stateOf(client)) return true
+  return false
+}
+
 export class RoomSize {
   readonly #doc: Y.Doc
   readonly #limits: RoomSizeLimits
@@ -56,7 +61,7 @@ export class RoomSize {
 
   /** Whether the board has no place for an update. What only deletes, or brings nothing new, always has. */
   refuses(summary: UpdateSummary, stateOf: (client: number) => number): boolean {
-    if (!summary.sections.some(({ client, to }) => to > stateOf(client))) return false
+    if (!hasNews(summary, stateOf)) return false
     if (this.isOver) return true
     const { types, containers, subdocuments, rootNames } = summary
     const weight = this.#weight + types * TYPE_BYTES + containers * CONTAINER_BYTES
