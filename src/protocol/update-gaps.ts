@@ -17,7 +17,17 @@ export interface Gap {
  * check's. Bytes that checkUpdate would refuse are not judged: null.
  */
 export function findGap(bytes: Uint8Array, known: KnownClock): Gap | null {
-  const walk = new StructWalk()
+  const gap = gapIn(bytes, known)
+  // A walk that is kept for the next update must not keep this one alive.
+  walk.bytes = NO_BYTES
+  return gap
+}
+
+/** One for all calls, which are not re-entrant: making one costs more than walking over a small update. */
+const walk = new StructWalk()
+const NO_BYTES = new Uint8Array(0)
+
+function gapIn(bytes: Uint8Array, known: KnownClock): Gap | null {
   walk.begin(bytes)
   /** Per author in descending order: the clock up to which the document has it, once the update is in. */
   const clients: number[] = []
@@ -32,8 +42,7 @@ export function findGap(bytes: Uint8Array, known: KnownClock): Gap | null {
       if (walk.kind === KIND.skip) continue
       if (walk.clock > end) return { client: walk.client, clock: end }
       end = Math.max(end, walk.clockEnd)
-      leansOnOthers ||=
-        isOther(walk, walk.originClient) || isOther(walk, walk.rightClient) || isOther(walk, walk.parentClient)
+      leansOnOthers ||= isOther(walk.originClient) || isOther(walk.rightClient) || isOther(walk.parentClient)
     }
     clients.push(walk.client)
     ends.push(end)
@@ -50,9 +59,9 @@ export function findGap(bytes: Uint8Array, known: KnownClock): Gap | null {
       // What the document has already is not looked at again.
       if (walk.clockEnd <= have) continue
       const gap =
-        missing(walk, walk.originClient, walk.originClock, clients, ends, known) ??
-        missing(walk, walk.rightClient, walk.rightClock, clients, ends, known) ??
-        missing(walk, walk.parentClient, walk.parentClock, clients, ends, known)
+        missing(walk.originClient, walk.originClock, clients, ends, known) ??
+        missing(walk.rightClient, walk.rightClock, clients, ends, known) ??
+        missing(walk.parentClient, walk.parentClock, clients, ends, known)
       if (gap !== undefined) return gap
     }
   }
@@ -60,19 +69,18 @@ export function findGap(bytes: Uint8Array, known: KnownClock): Gap | null {
 }
 
 function missing(
-  walk: StructWalk,
   client: number,
   clock: number,
   clients: readonly number[],
   ends: readonly number[],
   known: KnownClock,
 ): Gap | undefined {
-  if (!isOther(walk, client)) return undefined
+  if (!isOther(client)) return undefined
   const section = findClient(clients, client)
   const end = section < 0 ? known(client) : ends[section]!
   return clock < end ? undefined : { client, clock: end }
 }
 
-function isOther(walk: StructWalk, client: number): boolean {
+function isOther(client: number): boolean {
   return client >= 0 && client !== walk.client
 }

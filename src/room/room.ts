@@ -16,6 +16,7 @@ import type { SyncFrame } from '../outbound/outgoing.ts'
 import { encodePresence, encodeStep1, encodeUpdate, KEEPALIVE } from '../protocol/frames.ts'
 import { encodeEntries, type PresenceEntry, type PresenceError } from '../protocol/presence-frame.ts'
 import { applyStored } from './apply-stored.ts'
+import { BoardDoc } from './board-doc.ts'
 import { Claims } from './claims.ts'
 import { type Batch, Ingest } from './ingest.ts'
 import type { Received } from './intake.ts'
@@ -88,7 +89,7 @@ export class Room {
   constructor(name: string, deps: RoomDeps) {
     this.name = name
     this.#deps = deps
-    this.doc = new Y.Doc()
+    this.doc = new BoardDoc()
     this.source = new DiffSource(this.doc)
     this.presence = new Presence(deps.settings)
     this.size = new RoomSize(this.doc, deps.settings, deps.clock, () => this.#parts())
