@@ -32,7 +32,7 @@ export class Pacer {
     if (this.#asked || this.#stopped) return
     this.#asked = true
     const now = this.#clock.now()
-    if (this.#intervalMs === 0 || now - this.#ranAt >= this.#quietMs) this.#clock.soon(this.#onTurn)
+    if (this.#intervalMs === 0 || now - this.#ranAt >= Math.max(this.#quietMs, 2 * this.#ticks.spacingMs)) this.#clock.soon(this.#onTurn)
     else this.#queue(now)
   }
   /** Runs at the end of this turn, whenever it ran last: somebody waits for an answer. */

@@ -6,7 +6,7 @@ import type { Clock } from '../observe/clock.ts'
  */
 const COST_FACTOR = 50
 /** As often as a cursor is shown, and well within what a hand notices: a busy server's edits wait no longer than this. */
-const MAX_SPACING_MS = 32
+const MAX_SPACING_MS = 48
 /** Part of an interval by which a tick may be early: a task that ran a little after its tick is due at a tick again. */
 const SLACK = 0.25
 /** How fast the average follows, and the most that a single tick can say: a board that is being loaded is no habit. */
