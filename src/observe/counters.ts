@@ -11,7 +11,9 @@ export class Counter {
 export class LabelledCounter<Label extends string> {
   readonly values: Record<Label, number>
   constructor(labels: readonly Label[]) {
-    this.values = Object.fromEntries(labels.map((label) => [label, 0])) as Record<Label, number>
+    const values = {} as Record<Label, number>
+    for (const label of labels) values[label] = 0
+    this.values = values
   }
   add(label: Label, amount = 1): void {
     this.values[label] += amount

@@ -102,6 +102,15 @@ export class StructWalk extends ByteReader {
     return this.nextClock
   }
 
+  /** Whether the struct read last refers to another author's. */
+  get leansOnOthers(): boolean {
+    return this.isOther(this.originClient) || this.isOther(this.rightClient) || this.isOther(this.parentClient)
+  }
+  /** Whether a client that a struct refers to is another author than the section's. */
+  isOther(client: number): boolean {
+    return client >= 0 && client !== this.client
+  }
+
   struct(): boolean {
     this.start = this.pos
     this.clock = this.nextClock

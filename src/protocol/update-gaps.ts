@@ -4,6 +4,7 @@
  */
 import type { KnownClock } from './delete-ranges.ts'
 import { findClient, KIND, StructWalk } from './struct-walk.ts'
+import type { UpdateSummary } from './update-scan.ts'
 
 /** The first clock that is missing, and whose. */
 export interface Gap {
@@ -21,6 +22,19 @@ export function findGap(bytes: Uint8Array, known: KnownClock): Gap | null {
   // A walk that is kept for the next update must not keep this one alive.
   walk.bytes = NO_BYTES
   return gap
+}
+
+/**
+ * The same from what the check found, where that is enough: nothing in the update leans on another author, as when people
+ * draw side by side. Undefined: look at the bytes.
+ */
+export function gapOf({ sections, skips, leansOnOthers }: UpdateSummary, known: KnownClock): Gap | null | undefined {
+  if (leansOnOthers || skips > 0) return undefined
+  for (const { client, from } of sections) {
+    const clock = known(client)
+    if (from > clock) return { client, clock }
+  }
+  return null
 }
 
 /** One for all calls, which are not re-entrant: making one costs more than walking over a small update. */
@@ -42,7 +56,7 @@ function gapIn(bytes: Uint8Array, known: KnownClock): Gap | null {
       if (walk.kind === KIND.skip) continue
       if (walk.clock > end) return { client: walk.client, clock: end }
       end = Math.max(end, walk.clockEnd)
-      leansOnOthers ||= isOther(walk.originClient) || isOther(walk.rightClient) || isOther(walk.parentClient)
+      leansOnOthers ||= walk.leansOnOthers
     }
     clients.push(walk.client)
     ends.push(end)
@@ -75,12 +89,8 @@ function missing(
   ends: readonly number[],
   known: KnownClock,
 ): Gap | undefined {
-  if (!isOther(client)) return undefined
+  if (!walk.isOther(client)) return undefined
   const section = findClient(clients, client)
   const end = section < 0 ? known(client) : ends[section]!
   return clock < end ? undefined : { client, clock: end }
-}
-
-function isOther(client: number): boolean {
-  return client >= 0 && client !== walk.client
 }

@@ -9,6 +9,8 @@ import { KIND, StructWalk } from './struct-walk.ts'
 export interface UpdateSummary {
   /** Items and GCs; Skips are not counted. */
   readonly structs: number
+  /** Some struct's origin, right origin or parent is another author's. */
+  readonly leansOnOthers: boolean
   /** Gaps inside sections: what comes after one waits for another update, unless the document has it already. */
   readonly skips: number
   /** Shared types it creates: about 110 times their bytes in memory. */
@@ -64,6 +66,7 @@ export class UpdateScan {
   private spans: number[] = []
   private structs = 0
   private skips = 0
+  private leansOnOthers = false
   private deleteRanges = 0
   private deleteSetAt = -1
   private sectionsLeft = 0
@@ -84,6 +87,7 @@ export class UpdateScan {
     this.spans = []
     this.structs = 0
     this.skips = 0
+    this.leansOnOthers = false
     this.deleteRanges = 0
     this.deleteSetAt = -1
     this.structsLeft = 0
@@ -109,6 +113,7 @@ export class UpdateScan {
     const { walk, structs, deleteRanges } = this
     return {
       structs,
+      leansOnOthers: this.leansOnOthers,
       skips: this.skips,
       types: walk.types,
       subdocuments: walk.subdocuments,
@@ -144,7 +149,10 @@ export class UpdateScan {
         if (walk.nameFrom >= 0 && !names.add(walk.nameFrom, walk.nameTo)) return walk.fail('root_names')
         this.structsLeft--
         if (walk.kind === KIND.skip) this.skips++
-        else this.structs++
+        else {
+          this.structs++
+          this.leansOnOthers ||= walk.leansOnOthers
+        }
       }
       this.spans.push(walk.client, this.sectionFrom, walk.clockEnd)
     }

@@ -8,7 +8,7 @@ import type { Clock } from '../observe/clock.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { CLOSE } from '../protocol/close-reasons.ts'
 import { MAX_TYPE_DEPTH, typeDepth } from '../protocol/type-nesting.ts'
-import { findGap } from '../protocol/update-gaps.ts'
+import { findGap, gapOf } from '../protocol/update-gaps.ts'
 import { Intake, type Received, type Unit } from './intake.ts'
 import type { Member } from './member.ts'
 import type { ParkedPart } from './repair.ts'
@@ -128,8 +128,11 @@ export class Ingest {
     } else this.#apply(unit)
   }
 
-  #apply({ received: { member, isAnswer }, update, stripped }: Apply): void {
-    const gap = findGap(update, this.#stateOf)
+  #apply({ received, update, summary, stripped }: Apply): void {
+    const { member, isAnswer } = received
+    // The summary is of the whole update: a slice is looked at itself.
+    const known = update === received.update ? gapOf(summary, this.#stateOf) : undefined
+    const gap = known === undefined ? findGap(update, this.#stateOf) : known
     if (gap !== null && !isAnswer) {
       // A copy of its own: a small one lies in a shared pool, which would be kept with it.
       this.#park(member, { update: new Uint8Array(update), isV2: false, missing: new Map([[gap.client, gap.clock]]) })

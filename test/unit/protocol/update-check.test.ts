@@ -30,8 +30,12 @@ function decoded(bytes: Uint8Array) {
     client,
     end: Math.max(...ranges.map((range) => range.clock + range.len)),
   }))
+  const leansOnOthers = items.some(({ id, origin, rightOrigin, parent }) =>
+    [origin, rightOrigin, parent instanceof Y.ID ? parent : null].some((on) => on !== null && on.client !== id.client),
+  )
   return {
     structs: structs.filter((each) => !(each instanceof Y.Skip)).length,
+    leansOnOthers,
     skips: structs.filter((each) => each instanceof Y.Skip).length,
     types: items.filter((each) => each.content instanceof Y.ContentType).length,
     subdocuments: items.filter((each) => each.content instanceof Y.ContentDoc).length,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { findGap } from '../../../src/protocol/update-gaps.ts'
+import { checkUpdate } from '../../../src/protocol/update-check.ts'
+import { findGap, gapOf } from '../../../src/protocol/update-gaps.ts'
 import { fuzzSeed, Random, randomWorld } from '../../support/random-docs.ts'
 
 const knownBy = (doc: Y.Doc) => {
@@ -11,7 +12,7 @@ const knownBy = (doc: Y.Doc) => {
 describe('gaps', () => {
   test('[IN4] a gap is seen before the update is applied: no gap, nothing parked, and the other way round', () => {
     const seed = fuzzSeed()
-    const tally = { gaps: 0, whole: 0 }
+    const tally = { gaps: 0, whole: 0, quick: 0 }
     for (let round = 0; round < 25; round++) {
       const world = randomWorld(seed + round, { authors: 4, steps: 60 })
       const random = new Random(seed + round)
@@ -20,6 +21,12 @@ describe('gaps', () => {
         const sent = random.chance(0.2) ? Y.mergeUpdates([bytes, random.pick(world.updates)]) : bytes
         if (random.chance(0.2)) continue
         const gap = findGap(sent, knownBy(server))
+        const check = checkUpdate(sent)
+        const quick = check.ok ? gapOf(check.summary, knownBy(server)) : undefined
+        if (quick !== undefined) {
+          tally.quick++
+          expect(quick, `FUZZ_SEED=${seed + round}`).toEqual(gap)
+        }
         const trial = new Y.Doc()
         Y.applyUpdate(trial, Y.encodeStateAsUpdate(server))
         Y.applyUpdate(trial, sent)
@@ -37,6 +44,7 @@ describe('gaps', () => {
     }
     expect(tally.gaps).toBeGreaterThan(20)
     expect(tally.whole).toBeGreaterThan(20)
+    expect(tally.quick).toBeGreaterThan(20)
   })
 
   test('[IN4] says whose struct is missing, and from where on', () => {
