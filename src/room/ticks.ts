@@ -3,7 +3,7 @@ import type { Clock } from '../observe/clock.ts'
 /**
  * What a tick may take of the time to the next: a fiftieth, 2 % of a core. Where ticks are dearer a room's turn comes more
  * rarely, up to `MAX_SPACING_MS`: most of a flush is a transaction and a system call for each member, and more edits merged
- * into one are what saves them. Measured: half the CPU in a room of 50, a third of it in a room of 200.
+ * into one are what saves them. Measured: a third less CPU in a room of 50, half in one of 200.
  */
 const COST_FACTOR = 50
 /** With it 99 of 100 deliveries of a busy server take under 60 ms, half of them under 30. */

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'uWebSockets.js'
 import type { CloseReason, FrameSink } from '../outbound/frame-sink.ts'
 
-/** What is being corked. One place for all sinks and one function: corking is synchronous, and is done thousands of times a second. */
+/** What is being corked. One place and one function for all sinks: corking is synchronous, and done thousands of times a second. */
 const pair: { socket: WebSocket<unknown> | null; first: Uint8Array; second: Uint8Array; taken: 0 | 1 | 2 } = {
   socket: null,
   first: new Uint8Array(0),
