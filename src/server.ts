@@ -34,7 +34,7 @@ import { openStorage } from './storage/open-storage.ts'
 import { StorageMetrics } from './storage/storage-metrics.ts'
 import { writeStorageMetrics } from './storage/storage-metrics-text.ts'
 import { Endpoint } from './uws/endpoint.ts'
-import { httpRoute } from './uws/http-route.ts'
+import { httpRoute, UnreadAnswers } from './uws/http-route.ts'
 import { type SocketRouteOptions, socketRoute } from './uws/socket-route.ts'
 import { readTlsFiles } from './uws/tls-files.ts'
 
@@ -201,6 +201,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   })
   metrics.activeSockets = () => reception.sessions.size
   metrics.roomsActive = () => registry.size
+  metrics.residentBytes = () => watch.residentBytes
   metrics.eventLoopLagSeconds = () => watch.lagSeconds
   metrics.oldestUnsentSeconds = () => oldestUnsent(reception, clock.now())
   const stopSweep = every(clock, config.bufferSweepIntervalMs, () => {
@@ -242,6 +243,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     page,
     onError,
   })
+  const unreadAnswers = new UnreadAnswers()
   const endpoint: Endpoint = new Endpoint({
     host: config.host,
     port: config.port,
@@ -249,7 +251,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     maxSockets: limits.maxSockets,
     mount: (app) => {
       socketRoute(app, sockets)
-      httpRoute(app, answer, onError)
+      httpRoute(app, answer, unreadAnswers, onError)
     },
   })
 

@@ -2,8 +2,7 @@
  * What every route of this folder answers: plain data, so that a test needs no socket and only `uws/` knows how it is
  * written. Rules for the writer:
  *   - `content-length` is never among `headers`: the writer knows the body.
- *   - the answer to HEAD carries the body that GET would send; the writer sends its length and drops it.
- *   - 204 and 304 have an empty body and no length.
+ *   - the answer to HEAD carries the body that GET would send, a 304 that of the 200; the writer sends its length and drops it.
  */
 export interface HttpResponse {
   readonly status: number

@@ -130,7 +130,7 @@ function answer(file: StaticFile, header: (name: string) => string): HttpRespons
     etag: variant.etag,
   }
   if (file.br || file.gzip) headers.vary = 'accept-encoding'
-  if (matches(header('if-none-match'), variant.etag)) return bytes(304, new Uint8Array(0), file.contentType, headers)
+  if (matches(header('if-none-match'), variant.etag)) return bytes(304, variant.body, file.contentType, headers)
   if (encoding) headers['content-encoding'] = encoding
   return bytes(200, variant.body, file.contentType, headers)
 }

@@ -97,6 +97,9 @@ class Seat implements Peer {
   drained(): void {
     this.#session.drained()
   }
+  pinged(length: number): void {
+    this.#session.pinged(length)
+  }
   ponged(): void {
     this.#session.ponged()
   }

@@ -73,6 +73,9 @@ export interface SessionRequest {
 /** Authors in one state vector: Yjs makes a map of them, some 60 bytes for 2 bytes here. A board sees one per tab and visit. */
 const MAX_VECTOR_CLIENTS = 65_536
 
+/** Header of a control frame that a server sends (RFC 6455, 5.2). */
+const CONTROL_HEADER_BYTES = 2
+
 type State =
   | { readonly name: 'admitting' }
   | { readonly name: 'joined'; readonly room: Room; readonly member: Member; readonly grant: Grant }
@@ -92,6 +95,8 @@ export class Session implements Peer, OutboxOwner, GateEvents {
   /** No SyncStep2 of this connection yet: a presence frame with one entry is its own (see presence). */
   #opening = true
   #echoedBytes = 0
+  /** Bytes of pongs since the socket was last seen empty: they lie in its buffer, outside the outbox's accounts. */
+  #pongBytes = 0
   readonly #openedAt: number
   #stopAlarm: (() => void) | null = null
   #stopPace: (() => void) | null = null
@@ -156,6 +161,13 @@ export class Session implements Peer, OutboxOwner, GateEvents {
   drained(): void {
     if (this.#state.name === 'joined') this.#state.member.outbox.drained()
     else this.#ending?.drained()
+  }
+  pinged(length: number): void {
+    const { hardBytes } = this.#deps.outbox.settings
+    this.#pongBytes = this.#sink.bufferedBytes === 0 ? 0 : this.#pongBytes + length + CONTROL_HEADER_BYTES
+    if (this.#pongBytes < hardBytes) return
+    if (this.#state.name === 'joined') this.#state.member.outbox.evictForBytes()
+    else this.#sink.cut()
   }
   ponged(): void {
     if (this.#state.name === 'joined') this.#state.room.pong(this.#state.member)

@@ -23,6 +23,8 @@ export interface Peer {
   /** One frame; the bytes are only lent. */
   receive(bytes: Uint8Array, isBinary: boolean): void
   drained(): void
+  /** The client has asked for a pong of `length` bytes, and it is on its way. */
+  pinged(length: number): void
   ponged(): void
   /** `cutForSize`: uWS itself ended the connection because a message was too long. */
   closed(code: number, cutForSize: boolean): void

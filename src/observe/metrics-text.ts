@@ -150,18 +150,6 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
         ...Object.entries(metrics.resyncsIn.values).map(([cause, n]) => [['in', cause], n] as const),
       ],
     )
-    .labelled(
-      'counter',
-      'rooms_rebuilt_total',
-      'Documents thrown away and made anew because a call into Yjs threw, by where it did.',
-      ['reason'],
-      rows(metrics.roomsRebuilt.values),
-    )
-    .counter(
-      'rooms_given_up_total',
-      'Rooms that broke again and again: their clients were closed with 1011.',
-      metrics.roomsGivenUp.value,
-    )
     .labelled('counter', 'ws_closes_total', 'Sockets closed, by close code.', ['code'], rows(metrics.closes.values))
     .histogram(
       'ws_delivery_delay_seconds',
@@ -170,7 +158,7 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
     )
     .histogram('room_flush_seconds', "Time one room's flush took.", metrics.roomFlush)
     .counter('process_cpu_seconds_total', 'User and system CPU time.', (cpu.user + cpu.system) / 1e6)
-    .gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss())
+    .gauge('process_resident_memory_bytes', 'Resident memory.', metrics.residentBytes())
     .gauge(
       'nodejs_eventloop_lag_seconds',
       'How late a timer was, worst of the last minute.',

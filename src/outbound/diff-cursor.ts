@@ -31,8 +31,7 @@ export interface DiffPart {
 
 export class DiffCursor {
   private readonly source: DiffSource
-  /** What the receiver had when the cursor began. */
-  readonly base: StateVector
+  private readonly base: StateVector
   /** Authors whose structs went out, over `base`. */
   private readonly advanced = new Map<number, number>()
   private deletes: DeleteRanges

@@ -1,6 +1,7 @@
-import * as Y from 'yjs'
+import type * as Y from 'yjs'
 import { CHECK_LIMITS, checkUpdate } from '../protocol/update-check.ts'
 import { sliceUpdate } from '../protocol/update-slices.ts'
+import { applyOwned } from './owned-update.ts'
 
 /** What was accepted once is not refused for its number of root names. The check is slower with a limit like this. */
 const MANY_NAMES = { ...CHECK_LIMITS, rootNames: 1 << 20 }
@@ -22,7 +23,7 @@ export function storedSlices(bytes: Uint8Array): Iterable<Uint8Array> {
  */
 export function applyStored(doc: Y.Doc, update: Uint8Array, origin?: unknown): void {
   doc.transact((transaction) => {
-    Y.applyUpdate(doc, update)
+    applyOwned(doc, update)
     transaction.local = true
   }, origin)
 }

@@ -18,18 +18,39 @@ export interface HttpRequest {
 
 export type HttpHandler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>
 
+/** Answers of which the client has not taken everything yet. */
+export class UnreadAnswers {
+  /** Bytes of their bodies; one that several clients are sent counts for each. */
+  bytes = 0
+}
+
 /** Longest body taken, bytes: an admin request is a line of JSON. */
 const MAX_BODY_BYTES = 65_536
 
-export function httpRoute(app: TemplatedApp, handle: HttpHandler, onError: (error: unknown) => void): void {
+export function httpRoute(
+  app: TemplatedApp,
+  handle: HttpHandler,
+  unread: UnreadAnswers,
+  onError: (error: unknown) => void,
+): void {
   app.any('/*', (res, req) => {
     let aborted = false
+    let held = 0
+    const release = (): void => {
+      unread.bytes -= held
+      held = 0
+    }
     res.onAborted(() => {
       aborted = true
+      release()
     })
     const request = copy(res, req)
     const reply = (response: HttpResponse): void => {
-      if (!aborted) res.cork(() => write(res, request.method, response))
+      if (aborted) return
+      res.cork(() => {
+        held = write(res, request.method, response, release)
+        unread.bytes += held
+      })
     }
     const failed = (error: unknown): void => {
       onError(error)
@@ -66,10 +87,27 @@ function copy(res: UwsResponse, req: UwsRequest): HttpRequest {
   }
 }
 
-function write(res: UwsResponse, method: string, { status, headers, body }: HttpResponse): void {
+/**
+ * Writes an answer, the body piece by piece as the socket takes it: `end` would copy what the client does not read into uWS's
+ * own buffer, once for every request on the socket. While a body is waiting uWS cuts a socket that asks for more; an answer
+ * without a body cannot wait, so it is the last one on its socket. Returns the bytes that wait; `taken` is called when none
+ * does any more.
+ */
+function write(res: UwsResponse, method: string, { status, headers, body }: HttpResponse, taken: () => void): number {
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
   for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value)
-  if (status === 204 || status === 304) res.endWithoutBody()
-  else if (method === 'HEAD') res.endWithoutBody(Buffer.byteLength(body))
-  else res.end(body)
+  if (method === 'HEAD' || status === 304) res.endWithoutBody(Buffer.byteLength(body), true)
+  else {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    const [, isDone] = res.tryEnd(bytes, bytes.length)
+    if (!isDone) {
+      res.onWritable((offset) => {
+        const [isTaken, isOver] = res.tryEnd(bytes.subarray(offset), bytes.length)
+        if (isOver) taken()
+        return isTaken
+      })
+      return bytes.length
+    }
+  }
+  return 0
 }

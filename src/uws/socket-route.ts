@@ -92,6 +92,8 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
       }
     },
     drain: (socket) => guarded(() => peerOf(socket)?.drained()),
+    // uWS has put the pong behind what the client does not read: nobody else looks at an otherwise quiet socket.
+    ping: (socket, message) => guarded(() => peerOf(socket)?.pinged(message.byteLength)),
     pong: (socket) => guarded(() => peerOf(socket)?.ponged()),
     close: (socket, code, message) =>
       guarded(() => {
