@@ -22,12 +22,16 @@ export interface AdminParts {
 export function adminFacts({ reception, registry, authorizer, clock, wallClock }: AdminParts): AdminFacts {
   const sessionsOf = (room: string) => [...reception.sessions].filter((session) => session.roomName === room)
   /** Reads a board with its room in memory, loading it when it is not; null when there is nothing in it. */
-  const read = async <T>(name: string, use: (room: Room) => T): Promise<T | null> => {
+  const read = async <T>(name: string, look: (doc: Y.Doc) => T): Promise<T | null> => {
+    let board: Room | null = null
     let result: T | null = null
     await registry.join(name, (room) => {
-      if (room.doc.store.clients.size > 0) result = use(room)
+      if (room.doc.store.clients.size === 0) return null
+      board = room
+      result = room.read('export', look)
       return null
     })
+    if (board !== null && result === null) throw new Error('the board cannot be read, it is being rebuilt')
     return result
   }
   return {
@@ -42,8 +46,8 @@ export function adminFacts({ reception, registry, authorizer, clock, wallClock }
       const all = [...reception.sessions].filter((session) => room === null || session.roomName === room)
       return { rows: all.slice(0, limit).map((session) => session.describe(clock.now())), total: all.length }
     },
-    boardAsUpdate: (name) => read(name, ({ doc }) => Y.encodeStateAsUpdate(doc)),
-    boardAsJson: (name) => read(name, ({ doc }) => boardAsJson(doc)),
+    boardAsUpdate: (name) => read(name, (doc) => Y.encodeStateAsUpdate(doc)),
+    boardAsJson: (name) => read(name, (doc) => boardAsJson(doc)),
     closeRoom: (name) => {
       if (registry.get(name) === undefined) return null
       const sessions = sessionsOf(name)

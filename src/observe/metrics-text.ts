@@ -150,6 +150,18 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
         ...Object.entries(metrics.resyncsIn.values).map(([cause, n]) => [['in', cause], n] as const),
       ],
     )
+    .labelled(
+      'counter',
+      'rooms_rebuilt_total',
+      'Documents thrown away and made anew because a call into Yjs threw, by where it did.',
+      ['reason'],
+      rows(metrics.roomsRebuilt.values),
+    )
+    .counter(
+      'rooms_given_up_total',
+      'Rooms that broke again and again: their clients were closed with 1011.',
+      metrics.roomsGivenUp.value,
+    )
     .labelled('counter', 'ws_closes_total', 'Sockets closed, by close code.', ['code'], rows(metrics.closes.values))
     .histogram(
       'ws_delivery_delay_seconds',

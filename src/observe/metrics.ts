@@ -9,7 +9,9 @@ export const MESSAGE_TYPES = ['sync', 'presence', 'control'] as const
 export type MessageType = (typeof MESSAGE_TYPES)[number]
 
 /** Why a resync was needed. `out`: the server owed a client a diff. `in`: the server asked a client for what it missed. */
-export const RESYNC_CAUSES = ['queue_full', 'refused', 'large_update', 'rate_limited', 'gap', 'load_overflow'] as const
+export const RESYNC_CAUSES = [
+  'queue_full', 'refused', 'large_update', 'rate_limited', 'gap', 'load_overflow', 'rebuilt',
+] as const // biome-ignore format: one line reads better
 export type ResyncCause = (typeof RESYNC_CAUSES)[number]
 
 /** Close codes that have a label of their own; everything else is `other`. */
@@ -17,6 +19,16 @@ export const CLOSE_CODES = [
   '1000', '1001', '1005', '1006', '1011', '1012', '1013', '4400', '4401', '4403', '4410', '4413', '4422', 'other',
 ] as const // biome-ignore format: one line reads better
 export type CloseCode = (typeof CLOSE_CODES)[number]
+
+/**
+ * Where a call into Yjs threw, so that the room's document had to be rebuilt. `apply`: updates of members. `remote`: those of
+ * other nodes. `load`: a stored record. `emit`: what a flush is to send. `answer`: what a client lacks. `vector`: the server's
+ * SyncStep1, or a look at one. `measure`, `compact`, `export`: reading all of it.
+ */
+export const BREAK_SITES = [
+  'apply', 'remote', 'load', 'emit', 'answer', 'vector', 'measure', 'compact', 'export',
+] as const // biome-ignore format: one line reads better
+export type BreakSite = (typeof BREAK_SITES)[number]
 
 export const EVICTION_REASONS = ['buffer_limit', 'congested'] as const
 export type EvictionReason = (typeof EVICTION_REASONS)[number]
@@ -35,6 +47,8 @@ export class Metrics {
   readonly messageErrors: LabelledCounter<string>
   readonly resyncsOut = new LabelledCounter(RESYNC_CAUSES)
   readonly resyncsIn = new LabelledCounter(RESYNC_CAUSES)
+  readonly roomsRebuilt = new LabelledCounter(BREAK_SITES)
+  readonly roomsGivenUp = new Counter()
   readonly closes = new LabelledCounter(CLOSE_CODES)
   readonly queueDepthMax = new RecentMax()
   readonly deliveryDelay = new Histogram(FAST_SECONDS)

@@ -31,7 +31,8 @@ export interface DiffPart {
 
 export class DiffCursor {
   private readonly source: DiffSource
-  private readonly base: StateVector
+  /** What the receiver had when the cursor began. */
+  readonly base: StateVector
   /** Authors whose structs went out, over `base`. */
   private readonly advanced = new Map<number, number>()
   private deletes: DeleteRanges

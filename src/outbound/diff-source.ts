@@ -30,6 +30,10 @@ export class DiffSource {
   readonly doc: Y.Doc
   readonly names: RootNames
   readonly cache: DiffCache
+  /** Called by whoever reads the document when that throws: it is broken, and its room has to do without it. */
+  broke: (error: unknown) => void = (error) => {
+    throw error
+  }
   private changes = 0
   private held: HeldSnapshot | null = null
   private readonly onTransaction: (transaction: Y.Transaction) => void

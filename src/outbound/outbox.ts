@@ -18,7 +18,7 @@ import type { EvictionReason, Metrics, ResyncCause } from '../observe/metrics.ts
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import { encodeStep2, encodeUpdate } from '../protocol/frames.ts'
 import { encodeNotice, type Notice } from '../protocol/notices.ts'
-import { DeleteRanges, DiffCursor, type DiffSource, type StateVector } from './diff-cursor.ts'
+import { DeleteRanges, DiffCursor, type DiffPart, type DiffSource, type StateVector } from './diff-cursor.ts'
 import type { Drainable, DrainScheduler } from './drain-scheduler.ts'
 import { decide, type FlowLimits, type FlowStep, MAX_LIVE_FRAME_BYTES, partBytes } from './flow-policy.ts'
 import type { FrameSink } from './frame-sink.ts'
@@ -66,7 +66,7 @@ const CORK_BYTES = 16_000
 
 export class Outbox implements Drainable {
   readonly #sink: FrameSink
-  readonly #source: DiffSource
+  #source: DiffSource
   readonly #deps: OutboxDeps
   readonly #owner: OutboxOwner
   readonly #wire: Wire
@@ -81,6 +81,8 @@ export class Outbox implements Drainable {
   /** What this client has and is owed, while behind. */
   #cursor: DiffCursor | null = null
   #cause: BehindCause = 'join'
+  /** What this client has, at least, while the room is without a document: its diff goes on from there. */
+  #resting: StateVector | null = null
   /** Its SyncStep1 waits for a SyncStep2: the last part will be one. */
   #owesStep2 = false
   /** A part the socket refused; the cursor is past it. */
@@ -236,11 +238,41 @@ export class Outbox implements Drainable {
    */
   answer(has: StateVector): void {
     if (this.#isOver || this.#owesStep2) return
+    this.#resting = null
     this.#fold()
     this.#owesStep2 = true
     this.#refusedPart = null
     this.#pumpNotBefore = Number.NEGATIVE_INFINITY
     this.#startCursor(has, DeleteRanges.full())
+    this.#deps.scheduler.ready(this)
+  }
+
+  /**
+   * The document broke: nothing more is read of it. What this client is known to have is kept, everything else let go, until
+   * the room has another. `level`: what a client has that was given everything.
+   */
+  rest(level: StateVector): void {
+    if (this.#isOver || this.#state === 'joining' || this.#resting !== null) return
+    // A cursor knows what was sent by it. Of deletions nothing is known: they are owed whole.
+    const base = this.#cursor?.sent ?? this.#held.owed.base ?? level
+    this.#fold()
+    this.#cursor = null
+    this.#restFrom(base)
+  }
+  #restFrom(base: StateVector): void {
+    this.#leaveLive()
+    this.#resting = base
+    this.#state = 'behind'
+  }
+  /** The room has a document again: this client is behind it, with what it has. */
+  resume(source: DiffSource): void {
+    this.#source = source
+    const base = this.#resting
+    this.#resting = null
+    if (this.#isOver || base === null) return
+    this.#cause = 'rebuilt'
+    this.#deps.metrics.resyncsOut.add('rebuilt')
+    this.#startCursor(base, DeleteRanges.full())
     this.#deps.scheduler.ready(this)
   }
 
@@ -312,13 +344,14 @@ export class Outbox implements Drainable {
   }
 
   get #owesAnything(): boolean {
-    return this.#cursor !== null || this.#held.count > 0 || !this.#side.isEmpty
+    return this.#cursor !== null || this.#resting !== null || this.#held.count > 0 || !this.#side.isEmpty
   }
 
   /** Writes the one thing that is due. False: the socket has no room for it now. */
   #sendNext(): boolean {
     const now = this.#deps.clock.now()
     if (this.#side.owesControl) return this.#side.sendControl(now)
+    if (this.#resting !== null && !this.#side.owesPresence) return false
     if (this.#cursor !== null) {
       // Presence may pass between two parts, never instead of one.
       const due = this.#side.owesPresence && this.#side.presenceAge(now) >= this.#deps.settings.presenceIntervalMs
@@ -339,7 +372,8 @@ export class Outbox implements Drainable {
       this.#refusedPart = null
       return true
     }
-    const part = cursor.next(size)
+    const part = this.#read(cursor)
+    if (part === null) return false
     const isAnswer = part.last && this.#owesStep2
     if (!part.isEmpty || isAnswer) {
       const frame = isAnswer ? encodeStep2(part.update) : encodeUpdate(part.update)
@@ -364,7 +398,8 @@ export class Outbox implements Drainable {
     if (this.#held.count > 1) {
       // One diff is smaller than many frames about the same shapes; when it is not, the frames go out as they are.
       const { deletes } = this.#held.owed
-      const diff = new DiffCursor(this.#source, first.before, deletes).next(partBytes(this.#deps.settings))
+      const diff = this.#read(new DiffCursor(this.#source, first.before, deletes))
+      if (diff === null) return false
       if (diff.last && diff.update.length < this.#held.bytes) {
         if (!this.#wire.write(encodeUpdate(diff.update), 'sync', first.at)) return false
         this.#deps.metrics.messagesDropped.add('sync', this.#held.clear() - 1)
@@ -374,6 +409,21 @@ export class Outbox implements Drainable {
     if (!this.#wire.write(first.bytes, 'sync', first.at)) return false
     this.#held.shift()
     return true
+  }
+
+  /** The next part. Null: the document broke, its room was told, and this client rests. */
+  #read(cursor: DiffCursor): DiffPart | null {
+    try {
+      return cursor.next(partBytes(this.#deps.settings))
+    } catch (error) {
+      // It may have gone on without handing out what it read, so that only its beginning is sure.
+      if (cursor === this.#cursor) {
+        this.#cursor = null
+        this.#restFrom(cursor.base)
+      }
+      this.#source.broke(error)
+      return null
+    }
   }
 
   #decide(frameBytes: number): FlowStep {
@@ -485,6 +535,7 @@ export class Outbox implements Drainable {
   #free(): void {
     this.#fold()
     this.#cursor = null
+    this.#resting = null
     this.#refusedPart = null
     this.#deps.metrics.messagesDropped.add('presence', this.#side.clear())
   }

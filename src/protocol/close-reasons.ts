@@ -21,6 +21,8 @@ export const CLOSE = {
   boardTooLarge: { code: 4413, text: 'board too large', retry: false },
   malformedInput: { code: 4422, text: 'malformed input', retry: false },
   loadFailed: { code: 1011, text: 'room could not be loaded', retry: true },
+  roomBroke: { code: 1011, text: 'room broke', retry: true },
+  internalError: { code: 1011, text: 'internal error', retry: true },
   restart: { code: 1012, text: 'server restart', retry: true },
   bufferLimit: { code: 1013, text: 'buffer limit exceeded', retry: true },
   congestedTooLong: { code: 1013, text: 'congested too long', retry: true },

@@ -31,13 +31,36 @@ export interface IngestDeps {
 
 type Apply = Extract<Unit, { kind: 'apply' }>
 
+/** One update, or piece of one, that a document was given, and who sent it. */
+export interface Applied {
+  readonly member: Member
+  readonly update: Uint8Array
+  /** Whether it answered a SyncStep1. */
+  readonly isAnswer: boolean
+}
+
+/** After a document broke, updates are applied one to a transaction for this long, ms: the next to break one is then known. */
+const CAREFUL_MS = 60_000
+
 export class Ingest {
-  readonly #doc: Y.Doc
-  readonly #size: RoomSize
+  #doc: Y.Doc
+  #size: RoomSize
   readonly #deps: IngestDeps
   readonly #intake: Intake
   readonly #stateOf: (client: number) => number
-  readonly #levelOf: (client: number, clock: number) => number
+  #levelOf: (client: number, clock: number) => number
+  /** Units that a document was given which broke before anybody was told: the next document gets them first. */
+  #again: Apply[] = []
+  /** What the document was given in the transaction that runs, units and parts that had waited. */
+  #units: Apply[] = []
+  #parts: Applied[] = []
+  /** Whether stored parts were among it, which nobody sent. */
+  #hadOrphans = false
+  /** One of the orphans may be what breaks documents: they stay where they are. */
+  #leavesOrphans = false
+  /** What it is being given at this moment. */
+  #current: Apply | Applied | null = null
+  #carefulUntil = 0
   /** Stored parts that build on a record that was lost: tried again whenever one of them may have become whole. */
   #orphans: ParkedPart[] = []
   /** Whether some member may have parts waiting. */
@@ -49,13 +72,13 @@ export class Ingest {
     this.#doc = doc
     this.#size = size
     this.#deps = deps
-    this.#stateOf = (client) => Y.getState(doc.store, client)
+    this.#stateOf = (client) => Y.getState(this.#doc.store, client)
     this.#levelOf = typeLevels(doc)
     this.#intake = new Intake(this.#stateOf)
   }
 
   get isEmpty(): boolean {
-    return this.#intake.isEmpty
+    return this.#intake.isEmpty && this.#again.length === 0
   }
   /** Whether stored parts wait for something that is not there. */
   get hasGaps(): boolean {
@@ -76,14 +99,56 @@ export class Ingest {
     this.#intake.add(received)
   }
 
+  /** Goes on with another document, which has all that is stored. What waits, waits for this one. */
+  use(doc: Y.Doc, size: RoomSize): void {
+    this.#doc = doc
+    this.#size = size
+    this.#levelOf = typeLevels(doc)
+    // They are stored, so that this document has met them too.
+    this.#orphans = []
+  }
+  /** What was applied is with everybody. */
+  told(): void {
+    this.#units.length = 0
+    this.#parts.length = 0
+    this.#hadOrphans = false
+  }
+  /**
+   * The document broke. What it was given and nobody was told of waits for the next one, but for what broke it: that is
+   * returned when it is known, because the document was being given it or was given nothing else.
+   */
+  broke(): Applied | null {
+    const [units, parts] = [this.#units, this.#parts]
+    const current = this.#current
+    let culprit = current === null || 'member' in current ? current : appliedOf(current)
+    if (culprit === null && this.#hadOrphans) this.#leavesOrphans = true
+    else if (culprit === null && units.length + parts.length === 1) {
+      culprit = parts[0] ?? appliedOf(units[0]!)
+    }
+    this.#again = [...units.filter(({ update }) => update !== culprit?.update), ...this.#again]
+    if (culprit !== null) this.#intake.skipRest(culprit.member)
+    this.#current = null
+    this.#units = []
+    this.#parts = []
+    this.#hadOrphans = false
+    this.#hasParked = true
+    this.#carefulUntil = this.#deps.clock.now() + CAREFUL_MS
+    return culprit
+  }
+  /** Whether one transaction takes one update only. */
+  get isCareful(): boolean {
+    return this.#carefulUntil !== 0 && this.#carefulUntil > this.#deps.clock.now()
+  }
+
   /** Applies what waits, until the clock says `until`; the rest stays. To be called inside a transaction. */
   apply(members: Iterable<Member>, until: number): Batch {
     const { clock } = this.#deps
+    const isCareful = this.isCareful
     const hadOrphans = this.#orphans.length > 0
     let soleAuthor: Member | null = null
     let areSeveral = false
     let oldest = clock.now()
-    for (let unit = this.#intake.take(); unit !== null; unit = this.#intake.take()) {
+    for (let unit = this.#next(); unit !== null; unit = this.#next()) {
       if (unit.kind === 'apply') {
         const { member, at } = unit.received
         if (soleAuthor !== null && soleAuthor !== member) areSeveral = true
@@ -91,7 +156,7 @@ export class Ingest {
         if (at < oldest) oldest = at
       }
       this.#take(unit)
-      if (this.#intake.isEmpty || clock.now() >= until) break
+      if (this.isEmpty || clock.now() >= until || (isCareful && unit.kind === 'apply')) break
     }
     if (this.#hasParked || hadOrphans) {
       // Parts that had waited may be anybody's.
@@ -112,6 +177,10 @@ export class Ingest {
     store.pendingDs = null
   }
 
+  #next(): Unit | null {
+    return this.#again.shift() ?? this.#intake.take()
+  }
+
   #take(unit: Unit): void {
     if (unit.kind === 'step') return
     const { member } = unit.received
@@ -126,10 +195,14 @@ export class Ingest {
     } else if (unit.summary.types > 0 && typeDepth(unit.update, this.#levelOf) > MAX_TYPE_DEPTH) {
       this.#intake.skipRest(member)
       this.#strike(member, 'nesting')
-    } else this.#apply(unit)
+    } else {
+      this.#units.push(unit)
+      this.#apply(unit)
+    }
   }
 
-  #apply({ received, update, summary, stripped }: Apply): void {
+  #apply(unit: Apply): void {
+    const { received, update, summary, stripped } = unit
     const { member, isAnswer } = received
     // The summary is of the whole update: a slice is looked at itself.
     const known = update === received.update ? gapOf(summary, this.#stateOf) : undefined
@@ -138,12 +211,9 @@ export class Ingest {
       // A copy of its own: a small one lies in a shared pool, which would be kept with it.
       this.#park(member, { update: new Uint8Array(update), isV2: false, missing: new Map([[gap.client, gap.clock]]) })
     } else {
-      try {
-        applyOwned(this.#doc, update)
-      } catch (error) {
-        member.log.warn({ err: error }, 'update could not be applied')
-        this.#strike(member, 'apply_failed')
-      }
+      this.#current = unit
+      applyOwned(this.#doc, update)
+      this.#current = null
       this.#parkPending(member)
     }
     // An answer holds all its author has: asking again would bring the same.
@@ -152,6 +222,10 @@ export class Ingest {
     member.repair.request()
   }
 
+  /** Notes an offence of this member; with the last one it is closed. */
+  strike(member: Member, reason: string): void {
+    this.#strike(member, reason)
+  }
   #strike(member: Member, reason: string): void {
     this.#deps.metrics.messageErrors.add(reason)
     if (member.strikes.add()) member.outbox.end(CLOSE.malformedInput)
@@ -182,7 +256,10 @@ export class Ingest {
         const gap = part.isV2 ? null : findGap(part.update, this.#stateOf)
         if (gap !== null) this.#park(member, { ...part, missing: new Map([[gap.client, gap.clock]]) })
         else {
+          this.#current = { member, update: part.update, isAnswer: false }
+          this.#parts.push(this.#current)
           this.#applyParked(part)
+          this.#current = null
           this.#parkPending(member)
         }
       }
@@ -190,7 +267,8 @@ export class Ingest {
     this.#hasParked = stillParked
     const isReady = ({ missing }: ParkedPart): boolean =>
       [...missing].some(([client, clock]) => clock < this.#stateOf(client))
-    if (!this.#orphans.some(isReady)) return
+    if (this.#leavesOrphans || !this.#orphans.some(isReady)) return
+    this.#hadOrphans = true
     for (const part of this.#orphans.splice(0)) this.#applyParked(part)
     this.putAside()
   }
@@ -198,4 +276,8 @@ export class Ingest {
     if (isV2) applyOwnedV2(this.#doc, update)
     else applyOwned(this.#doc, update)
   }
+}
+
+function appliedOf({ received: { member, isAnswer }, update }: Apply): Applied {
+  return { member, update, isAnswer }
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../observe/clock.ts'
 import { byteSum, reasonOf, type Storage, StorageError } from '../storage/storage.ts'
 import type { StorageMetrics } from '../storage/storage-metrics.ts'
 import { type BoardSizes, worthAtRest, worthWhileLive } from './compaction-policy.ts'
-import { loadBoard } from './load-board.ts'
+import { type LoadSource, type LoadTarget, loadBoard } from './load-board.ts'
 import { type Failing, Retry } from './retry.ts'
 import type { Slices } from './slices.ts'
 import { type Batch, UnsavedUpdates } from './unsaved-updates.ts'
@@ -18,10 +18,10 @@ import { type Batch, UnsavedUpdates } from './unsaved-updates.ts'
 export type { Failing } from './retry.ts'
 
 /** What the keeper needs of the room's document. */
-export interface KeeperHost {
+export interface KeeperHost extends LoadTarget {
   /**
    * Applies one piece of the stored board, structurally checked, with `applyStored` and an origin of storage's own: what
-   * it emits is not told to `append`. Throws when Yjs cannot. What the document can only park it should hold outside.
+   * it emits is not told to `append`. What the document can only park it should hold outside.
    */
   apply(update: Uint8Array): void
   /**
@@ -48,8 +48,13 @@ export interface KeeperDeps {
 const UNSAVED_BYTES = 4 << 20
 /** After a compaction that failed: appending goes on meanwhile. */
 const COMPACTION_RETRY_MS = 60_000
+/** How long a store may take for what a room that is given up has not saved yet. */
+const RETIRE_MS = 10_000
 /** A write that takes longer is reported as failing, though it may still succeed. */
 const HUNG_MS = 10_000
+
+/** A store that cannot be read, for a document that is filled with what else there is. */
+const NOTHING_STORED: LoadSource = { async *load() {}, quarantine: async () => {} }
 
 export class Keeper {
   readonly #room: string
@@ -78,6 +83,8 @@ export class Keeper {
   #parked = false
   #compacting: Promise<void> | undefined
   #noCompactionBefore = Number.NEGATIVE_INFINITY
+  /** The document is being filled anew: it has not got what a snapshot must have. */
+  #reloading = false
 
   constructor(room: string, storage: Storage, host: KeeperHost, deps: KeeperDeps) {
     this.#room = room
@@ -104,6 +111,43 @@ export class Keeper {
     if (this.#unsaved.weight > UNSAVED_BYTES && this.#canCompact()) this.#owedBytes += this.#unsaved.clear()
     const waitsToRetry = this.#retry.failing !== null
     if (this.#state === 'loaded' && this.#writingSince === undefined && !waitsToRetry) void this.#write()
+  }
+
+  /**
+   * The document broke: brings everything that was ever loaded or appended into the fresh one that the host has now. `salvage`
+   * gives what the broken one can still tell; it is asked when the store has not got everything, or cannot be read. Rejects
+   * when too much of it breaks documents.
+   */
+  async reload(salvage: () => readonly Uint8Array[]): Promise<void> {
+    this.#reloading = true
+    try {
+      await this.#reload(salvage)
+    } finally {
+      this.#reloading = false
+    }
+  }
+  async #reload(salvage: () => readonly Uint8Array[]): Promise<void> {
+    const { log, slices, metrics } = this.#deps
+    // Taken now: while it is read, a write may bring some of it to where it is read too, which is harmless.
+    const unsaved = [...(this.#batch?.updates ?? []), ...this.#unsaved.all]
+    const isAllStored = this.#storage.durable && this.#owedBytes === 0
+    let refused: ReadonlySet<Uint8Array>
+    try {
+      const more = isAllStored ? unsaved : [...unsaved, ...salvage()]
+      const loaded = await loadBoard(this.#room, this.#storage, this.#host, { log, slices }, more)
+      if (loaded.stuck !== undefined) this.#logIsPrecious = true
+      refused = loaded.refused
+    } catch (error) {
+      metrics.failures.add()
+      log.error({ room: this.#room, reason: reasonOf(error) }, 'board could not be read again')
+      // What the store has may be more than what can be saved: it must not be replaced.
+      this.#logIsPrecious = true
+      this.#host.renew()
+      const more = [...unsaved, ...salvage()]
+      refused = (await loadBoard(this.#room, NOTHING_STORED, this.#host, { log, slices }, more)).refused
+    }
+    if (refused.size > 0) this.#deps.metrics.unsavedBytes -= this.#unsaved.drop(refused)
+    this.#parked = this.#host.hasGaps
   }
 
   /** Bytes that were told and are not durable. 0: everything is. */
@@ -142,6 +186,27 @@ export class Keeper {
     return this.#closing
   }
 
+  /**
+   * The document is of no use any more and the room leaves memory: what was told is written as it is. Resolves when it is, or
+   * when the store has not taken it for a while. Never rejects.
+   */
+  async retire(): Promise<void> {
+    this.#reloading = true
+    if (this.#owedBytes > 0) {
+      this.#deps.log.error(
+        { room: this.#room, bytes: this.#owedBytes },
+        'edits are lost with the document that held them',
+      )
+      this.#deps.metrics.unsavedBytes -= this.#owedBytes
+      this.#owedBytes = 0
+    }
+    // Giving up lets everybody go who waits until all is saved.
+    const cancel = this.#deps.clock.after(RETIRE_MS, () => this.abandon())
+    await this.saved()
+    cancel()
+    this.abandon()
+  }
+
   /** Gives up what is unsaved, for a shutdown whose time is over. Nothing more is written; whoever waits is let go. */
   abandon(): void {
     this.#state = 'abandoned'
@@ -156,8 +221,7 @@ export class Keeper {
   async #load(): Promise<void> {
     const { log, metrics, slices } = this.#deps
     try {
-      const apply = (update: Uint8Array) => this.#host.apply(update)
-      const { lastSeq, sizes, stuck } = await loadBoard(this.#room, this.#storage, apply, { log, slices })
+      const { lastSeq, sizes, stuck } = await loadBoard(this.#room, this.#storage, this.#host, { log, slices })
       this.#lastSeq = lastSeq
       this.#sizes = sizes
       this.#logIsPrecious = stuck !== undefined
@@ -210,6 +274,7 @@ export class Keeper {
   }
 
   async #writeOwed(): Promise<void> {
+    if (this.#reloading) throw new StorageError('the board is being rebuilt')
     const covered = this.#owedBytes
     await this.#compacting
     await this.#deps.slices.exclusive(() => this.#compact())
@@ -224,7 +289,7 @@ export class Keeper {
 
   #canCompact(): boolean {
     if (this.#parked) this.#parked = this.#host.hasGaps
-    return this.#state === 'loaded' && !this.#logIsPrecious && !this.#parked
+    return this.#state === 'loaded' && !this.#reloading && !this.#logIsPrecious && !this.#parked
   }
 
   /** One at a time; the board is as safe without it, so a failure only waits for the next occasion. Never rejects. */

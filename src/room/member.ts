@@ -15,10 +15,13 @@ export class Member implements PresenceOwner {
   readonly repair: Repair
   presenceIds: readonly number[] = NO_IDS
   ownId: number | null = null
-  readonly #step1: () => Uint8Array
+  readonly #step1: () => Uint8Array | null
 
-  /** `step1` makes the frame that asks this client for what the room does not have. */
-  constructor(outbox: Outbox, strikes: Strikes, log: Log, clock: Clock, step1: () => Uint8Array) {
+  /**
+   * `step1` makes the frame that asks this client for what the room does not have; null while the room has no document, and
+   * will ask everybody when it has.
+   */
+  constructor(outbox: Outbox, strikes: Strikes, log: Log, clock: Clock, step1: () => Uint8Array | null) {
     this.outbox = outbox
     this.strikes = strikes
     this.log = log
@@ -28,6 +31,7 @@ export class Member implements PresenceOwner {
 
   /** Asks for what the room misses; for `Repair`. */
   ask(): void {
-    this.outbox.pushControl('step1', this.#step1())
+    const frame = this.#step1()
+    if (frame !== null) this.outbox.pushControl('step1', frame)
   }
 }

@@ -65,6 +65,12 @@ export class Repair {
     else this.#schedule(wait)
   }
 
+  /** Asks anew, whatever was asked before: the document is another one. What was parked is in the answer. */
+  restart(): void {
+    this.answered()
+    this.request()
+  }
+
   /** The SyncStep2 is here. It holds everything its author has, so what was parked is in it. */
   answered(): void {
     this.#awaiting = false

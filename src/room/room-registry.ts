@@ -96,6 +96,7 @@ export class RoomRegistry {
       const entry = await this.#enter(name)
       try {
         await entry.loaded
+        while (entry.room.rebuilding !== null) await entry.room.rebuilding
         if (entry.leaving !== null) continue
         const member = makeMember(entry.room)
         if (member !== null) entry.room.join(member)
@@ -116,6 +117,7 @@ export class RoomRegistry {
     const { room } = entry
     try {
       await entry.loaded
+      while (room.rebuilding !== null) await room.rebuilding
       if (entry.leaving !== null) throw new Error('the room is leaving memory, try again')
       if (room.doc.store.clients.size === 0) return null
     } finally {
@@ -193,7 +195,14 @@ export class RoomRegistry {
   #open(name: string): Entry {
     if (this.#rooms.size >= this.#deps.settings.maxRooms) throw new RoomsFullError(`${this.#rooms.size} rooms are open`)
     const log = new LazyLog(this.#deps.log, { room: name })
-    const room = new Room(name, { ...this.#deps, ticks: this.#ticks, log, keep: (update) => keeper.append(update) })
+    const room = new Room(name, {
+      ...this.#deps,
+      ticks: this.#ticks,
+      log,
+      keep: (update) => keeper.append(update),
+      reload: (salvage) => keeper.reload(salvage),
+      givenUp: () => this.#discard(name, entry),
+    })
     const keeper = new Keeper(name, this.#deps.storage, room.keeperHost(), {
       clock: this.#deps.clock,
       log,
@@ -248,6 +257,16 @@ export class RoomRegistry {
       room.destroy()
     })
     await entry.leaving
+  }
+
+  /** A room that cannot be kept leaves memory as soon as what was told is stored; joins wait for that, and start anew. */
+  #discard(name: string, entry: Entry): void {
+    entry.cancelIdle?.()
+    entry.cancelIdle = null
+    entry.leaving = entry.keeper.retire().then(() => {
+      if (this.#rooms.get(name) === entry) this.#rooms.delete(name)
+      entry.room.destroy()
+    })
   }
 
   /** Not by `close`, which joins would have to wait for: a full disk may keep it waiting for ever. */

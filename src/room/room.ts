@@ -8,24 +8,26 @@ import * as Y from 'yjs'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
-import type { Metrics } from '../observe/metrics.ts'
+import type { BreakSite, Metrics } from '../observe/metrics.ts'
 import { collectedIn } from '../outbound/collected-deletes.ts'
 import { encodeDeletes } from '../outbound/delete-ranges.ts'
-import { DeleteRanges, DiffCursor, DiffSource, type StateVector } from '../outbound/diff-cursor.ts'
+import type { DeleteSet, DiffSource, StateVector } from '../outbound/diff-cursor.ts'
 import type { SyncFrame } from '../outbound/outgoing.ts'
+import { CLOSE } from '../protocol/close-reasons.ts'
 import { encodePresence, encodeStep1, encodeUpdate, KEEPALIVE } from '../protocol/frames.ts'
 import { encodeEntries, type PresenceEntry, type PresenceError } from '../protocol/presence-frame.ts'
-import { applyStored } from './apply-stored.ts'
-import { BoardDoc } from './board-doc.ts'
+import { Breaks } from './breaks.ts'
 import { Claims } from './claims.ts'
-import { type Batch, Ingest } from './ingest.ts'
+import { type Applied, type Batch, Ingest } from './ingest.ts'
 import type { Received } from './intake.ts'
 import type { KeeperHost } from './keeper.ts'
+import { type BoardEvent, FROM_CLUSTER, FROM_MEMBERS, LiveBoard } from './live-board.ts'
 import type { Member } from './member.ts'
 import { applyOwned } from './owned-update.ts'
 import { Pacer } from './pacer.ts'
 import { Presence, type PresenceSettings, type PresenceTick } from './presence.ts'
-import { RoomSize, type RoomSizeLimits } from './room-size.ts'
+import type { RoomSize, RoomSizeLimits } from './room-size.ts'
+import { salvage } from './salvage.ts'
 import type { Ticks } from './ticks.ts'
 
 export interface RoomSettings extends PresenceSettings, RoomSizeLimits {
@@ -45,6 +47,13 @@ export interface RoomDeps {
   readonly cluster: Cluster
   /** Where what the document emitted is kept. */
   readonly keep: (update: Uint8Array) => void
+  /**
+   * Brings all that was stored or kept into a fresh document, through the keeper's host. `salvage`: what the document that
+   * broke can still tell, for when the store has not got it all.
+   */
+  readonly reload: (salvage: () => readonly Uint8Array[]) => Promise<void>
+  /** The room breaks again and again, or cannot be rebuilt: it has to leave memory. Its members are closed. */
+  readonly givenUp: () => void
 }
 
 /** Longest stretch of applying updates before the loop is given back, ms. */
@@ -56,27 +65,17 @@ const KEEPALIVE_AFTER_MS = 20_000
 
 const REFUSALS = ['not_owner', 'too_many_ids', 'room_full'] as const
 
-/** Transaction origins. What storage or another node brought is not stored or published again. */
-const FROM_MEMBERS = Symbol('members')
-const FROM_STORAGE = Symbol('storage')
-const FROM_CLUSTER = Symbol('cluster')
-
-/**
- * After a remote transaction Yjs tidies rich-text formats, and can delete one that a later slice needs (4 of 300
- * format-heavy worlds, cut at 300 bytes). A server only relays: with the transaction marked as its own, nothing is tidied.
- */
-function asOwn(transaction: Y.Transaction): void {
-  transaction.local = true
-}
-
 export class Room {
   readonly name: string
-  readonly doc: Y.Doc
-  readonly source: DiffSource
   readonly presence: Presence
   readonly members = new Set<Member>()
-  readonly size: RoomSize
   readonly #deps: RoomDeps
+  #board: LiveBoard
+  /** Whether all that is stored is in the document, and nothing has broken it. */
+  #isWhole = false
+  #isGone = false
+  #rebuilding: Promise<void> | null = null
+  readonly #breaks: Breaks
   readonly #ingest: Ingest
   readonly #claims: Claims
   readonly #flushPacer: Pacer
@@ -85,15 +84,13 @@ export class Room {
   #presenceIsDue = false
   #remote: Uint8Array[] = []
   #questions: { readonly member: Member; readonly has: StateVector }[] = []
-  #events: { readonly update: Uint8Array; readonly transaction: Y.Transaction }[] = []
 
   constructor(name: string, deps: RoomDeps) {
     this.name = name
     this.#deps = deps
-    this.doc = new BoardDoc()
-    this.source = new DiffSource(this.doc)
+    this.#board = this.#newBoard()
+    this.#breaks = new Breaks(deps.clock)
     this.presence = new Presence(deps.settings)
-    this.size = new RoomSize(this.doc, deps.settings, deps.clock, () => this.#parts())
     this.#ingest = new Ingest(this.doc, this.size, deps)
     this.#claims = new Claims(this.presence, deps.clock, () => this.#presencePacer.ask())
     const { clock, ticks, settings } = deps
@@ -103,9 +100,6 @@ export class Room {
     this.#presencePacer = new Pacer(clock, ticks, presenceIntervalMs, 2 * presenceIntervalMs, () =>
       this.#tickPresence(),
     )
-    this.doc.on('update', (update: Uint8Array, _origin: unknown, _doc: Y.Doc, transaction: Y.Transaction) => {
-      this.#events.push({ update, transaction })
-    })
     this.#leaveCluster = deps.cluster.join(name, {
       update: (update) => {
         this.#remote.push(update)
@@ -115,9 +109,25 @@ export class Room {
     })
   }
 
+  get doc(): Y.Doc {
+    return this.#board.doc
+  }
+  get source(): DiffSource {
+    return this.#board.source
+  }
+  get size(): RoomSize {
+    return this.#board.size
+  }
+  /** Set while the room is without a document; it never rejects. */
+  get rebuilding(): Promise<void> | null {
+    return this.#rebuilding
+  }
+
   /** Nothing received is still to be applied. */
   get isSettled(): boolean {
-    return this.#ingest.isEmpty && this.#remote.length === 0 && this.#questions.length === 0
+    return (
+      this.#rebuilding === null && this.#ingest.isEmpty && this.#remote.length === 0 && this.#questions.length === 0
+    )
   }
 
   /** Takes in a member: it is asked what it has and told who is here; its own SyncStep1 brings it the board. */
@@ -135,11 +145,20 @@ export class Room {
     if (this.presence.leave(member, now)) this.#presencePacer.ask()
   }
 
-  /** The frame that asks a member for what the document does not have. Bound, so that members share it. */
-  readonly step1 = (): Uint8Array => encodeStep1(Y.encodeStateVector(this.doc))
+  /** The frame that asks a member for what the document does not have; null while there is none. Bound, so that members share it. */
+  readonly step1 = (): Uint8Array | null => this.read('vector', (doc) => encodeStep1(Y.encodeStateVector(doc)))
+
+  /** Looks at the document, from outside a flush. Null: it is being rebuilt, perhaps because of this. */
+  read<T>(site: BreakSite, look: (doc: Y.Doc) => T): T | null {
+    if (!this.#isWhole) return null
+    return this.#attempt(site, () => look(this.doc))
+  }
 
   /** Bytes that an answer to this SyncStep1 will take, roughly: a question is cheap to ask and may not be to answer. */
   answerBytes(has: StateVector): number {
+    return this.read('vector', () => this.#answerBytes(has)) ?? 0
+  }
+  #answerBytes(has: StateVector): number {
     let [all, missing] = [0, 0]
     for (const [client, structs] of this.doc.store.clients) {
       const last = structs.at(-1)!
@@ -213,13 +232,16 @@ export class Room {
     const room = this
     return {
       apply(update) {
-        applyStored(room.doc, update, FROM_STORAGE)
+        room.#board.load(update)
         // Left in the document, it would be gone through again with every record that follows.
         room.#ingest.putAside()
-        room.size.grew(update.length)
-        room.#events = []
       },
-      parts: () => room.#parts(),
+      renew() {
+        room.#deps.metrics.roomsRebuilt.add('load')
+        room.#renew()
+      },
+      loosen: () => room.#board.loosen(),
+      parts: () => room.#board.parts(),
       get hasGaps() {
         return room.#ingest.hasGaps
       },
@@ -229,26 +251,102 @@ export class Room {
   /** The stored board is in the document. */
   loaded(): void {
     this.#ingest.putAside()
+    this.#isWhole = true
+    if (!this.isSettled) this.#flushPacer.askSoon()
   }
 
   /** The room leaves memory. */
   destroy(): void {
+    this.#isGone = true
+    this.#isWhole = false
     this.#flushPacer.stop()
     this.#presencePacer.stop()
     this.#claims.stop()
-    this.size.stop()
     this.#leaveCluster()
-    this.source.close()
-    this.doc.destroy()
+    this.#board.destroy()
   }
 
-  /** The whole document, in parts. */
-  *#parts(): Generator<Uint8Array> {
-    const cursor = new DiffCursor(this.source, new Map(), DeleteRanges.full())
-    for (let part = cursor.next(); ; part = cursor.next()) {
-      yield part.update
-      if (part.last) return
+  #newBoard(): LiveBoard {
+    const board = new LiveBoard({
+      settings: this.#deps.settings,
+      clock: this.#deps.clock,
+      broke: (site, error) => {
+        if (board === this.#board) this.#broke(site, error)
+      },
+    })
+    return board
+  }
+  #renew(): void {
+    this.#board.destroy()
+    this.#board = this.#newBoard()
+    this.#ingest.use(this.doc, this.size)
+  }
+
+  /** The one place for calls into Yjs that are made for this room. Null: it threw, and the document is not used any more. */
+  #attempt<T>(site: BreakSite, work: () => T): T | null {
+    try {
+      return work()
+    } catch (error) {
+      this.#broke(site, error)
+      return null
     }
+  }
+
+  /** A call into Yjs threw. Nothing is read or applied from here on until there is another document. */
+  #broke(site: BreakSite, error: unknown): void {
+    // One that is still being filled is looked after by whoever fills it.
+    if (!this.#isWhole) return
+    this.#isWhole = false
+    const broken = this.#board
+    broken.condemn()
+    const culprit = this.#ingest.broke()
+    this.#deps.metrics.roomsRebuilt.add(site)
+    this.#deps.log.error({ err: error, reason: site, ...culpritFacts(culprit) }, 'the document broke and is rebuilt')
+    const { level } = broken
+    for (const { outbox } of this.members) outbox.rest(level)
+    if (culprit !== null) this.#blame(culprit)
+    if (this.#breaks.note()) this.#rebuilding = this.#rebuild(broken)
+    else this.#giveUp()
+  }
+
+  /** What broke the document is set aside. Its sender is asked again like everybody: twice is no accident. */
+  #blame(culprit: Applied): void {
+    const { member } = culprit
+    this.#ingest.strike(member, 'apply_failed')
+    if (this.#breaks.isRepeated(culprit)) member.outbox.end(CLOSE.malformedInput)
+  }
+
+  /** Never rejects. */
+  async #rebuild(broken: LiveBoard): Promise<void> {
+    const started = this.#deps.clock.now()
+    try {
+      this.#board = this.#newBoard()
+      this.#ingest.use(this.doc, this.size)
+      await this.#deps.reload(() => salvage(broken.doc, broken.level))
+    } catch (error) {
+      if (this.#isGone) return
+      this.#deps.log.error({ err: error }, 'the document could not be rebuilt')
+      this.#giveUp()
+      return
+    } finally {
+      this.#rebuilding = null
+      broken.destroy()
+    }
+    if (this.#isGone) return
+    const ms = Math.round(this.#deps.clock.now() - started)
+    this.#deps.log.info({ ms, bytes: this.size.bytes }, 'the document is rebuilt')
+    this.loaded()
+    for (const { outbox, repair } of this.members) {
+      outbox.resume(this.source)
+      this.#deps.metrics.resyncsIn.add('rebuilt')
+      repair.restart()
+    }
+  }
+
+  #giveUp(): void {
+    this.#deps.metrics.roomsGivenUp.add()
+    for (const { outbox } of [...this.members]) outbox.end(CLOSE.roomBroke)
+    this.#deps.givenUp()
   }
 
   #tell(member: Member, entries: readonly PresenceEntry[]): void {
@@ -256,11 +354,13 @@ export class Room {
   }
 
   #flush(): void {
+    // What waits is served when there is a document to put it in: see `loaded`.
+    if (!this.#isWhole) return
     const started = this.#deps.clock.now()
     this.#applyRemote(started)
     this.#applyReceived(started)
-    if (this.#questions.length > 0) this.#answerQuestions()
-    if (!this.#ingest.isEmpty) this.#flushPacer.askSoon()
+    if (this.#isWhole && this.#questions.length > 0) this.#answerQuestions()
+    if (this.#isWhole && !this.#ingest.isEmpty) this.#flushPacer.askSoon()
     this.#deps.metrics.roomFlush.observe((this.#deps.clock.now() - started) / 1000)
   }
 
@@ -269,50 +369,68 @@ export class Room {
   }
 
   #applyReceived(started: number): void {
-    if (this.#ingest.isEmpty) return
+    // One transaction, but where it has to be known which update breaks a document.
+    const until = started + FLUSH_BUDGET_MS
+    do this.#applyBatch(started, until)
+    while (this.#isWhole && !this.#ingest.isEmpty && this.#ingest.isCareful && this.#deps.clock.now() < until)
+  }
+  #applyBatch(started: number, until: number): void {
+    if (!this.#isWhole || this.#ingest.isEmpty) return
     let batch: Batch = { soleAuthor: null, oldest: started }
-    try {
-      this.doc.transact((transaction) => {
-        batch = this.#ingest.apply(this.members, started + FLUSH_BUDGET_MS)
-        asOwn(transaction)
-      }, FROM_MEMBERS)
-    } catch (error) {
-      this.#deps.log.error({ err: error }, 'flush failed')
-    }
-    this.#emit(batch.soleAuthor, batch.oldest, true)
+    const events = this.#attempt('apply', () =>
+      this.#board.transact(FROM_MEMBERS, () => {
+        batch = this.#ingest.apply(this.members, until)
+      }),
+    )
+    if (events !== null) this.#emit(events, batch.soleAuthor, batch.oldest, true)
+    if (this.#isWhole) this.#ingest.told()
   }
 
   #applyRemote(started: number): void {
-    if (this.#remote.length === 0) return
-    const updates = this.#remote.splice(0)
-    this.doc.transact((transaction) => {
-      for (const update of updates) applyOwned(this.doc, update)
-      asOwn(transaction)
-    }, FROM_CLUSTER)
-    this.#emit(null, started, false)
+    // As with members': together, but where it has to be known which one breaks a document.
+    while (this.#isWhole && this.#remote.length > 0) {
+      const updates = this.#remote.splice(0, this.#ingest.isCareful ? 1 : this.#remote.length)
+      const events = this.#attempt('remote', () =>
+        this.#board.transact(FROM_CLUSTER, () => {
+          for (const update of updates) applyOwned(this.doc, update)
+        }),
+      )
+      if (events !== null) this.#emit(events, null, started, false)
+      if (!this.#isWhole && updates.length > 1) this.#remote.unshift(...updates)
+    }
   }
 
   /** Hands what the document emitted to everybody, to storage and, for local work, to the other nodes. */
-  #emit(soleAuthor: Member | null, at: number, isLocal: boolean): void {
-    const events = this.#events
-    this.#events = []
+  #emit(events: readonly BoardEvent[], soleAuthor: Member | null, at: number, isLocal: boolean): void {
     let isFirst = true
     for (const { update, transaction } of events) {
-      this.size.grew(update.length)
-      const collected = collectedIn(transaction)
       const { beforeState, afterState, deleteSet } = transaction
-      const deletes = collected === null ? deleteSet : Y.mergeDeleteSets([deleteSet, collected])
+      let collected: DeleteSet | null = null
+      let deletes: DeleteSet = deleteSet
+      let unnamed: Uint8Array | null = null
+      // All that is read of the document comes first, so that either everything is told or nothing.
+      try {
+        collected = collectedIn(transaction)
+        if (collected !== null) {
+          deletes = Y.mergeDeleteSets([deleteSet, collected as never])
+          unnamed = encodeDeletes(collected)
+        }
+      } catch (error) {
+        this.#broke('emit', error)
+        return
+      }
+      this.size.grew(update.length)
       // The first event is what the batch brought, all of it its author's own; a second is Yjs's clean-up after it.
       const skip = isFirst ? soleAuthor : null
       isFirst = false
       this.#send({ bytes: encodeUpdate(update), before: beforeState, deletes, at }, skip)
       this.#deps.keep(update)
       if (isLocal) this.#deps.cluster.publishUpdate(this.name, update)
-      if (collected === null) continue
-      const unnamed = encodeDeletes(collected)
+      if (collected === null || unnamed === null) continue
       this.#send({ bytes: encodeUpdate(unnamed), before: afterState, deletes: collected, at }, skip)
       if (isLocal) this.#deps.cluster.publishUpdate(this.name, unnamed)
     }
+    this.#board.told()
   }
 
   /** Presence that is half due rides along: two frames cost one system call a member instead of two. */
@@ -339,4 +457,13 @@ export class Room {
     this.#presenceIsDue = false
     for (const tick of this.presence.tick()) this.#sendPresence(tick)
   }
+}
+
+/** Most bytes of an update that a log line shows. */
+const SHOWN_BYTES = 512
+
+function culpritFacts(culprit: Applied | null): object {
+  if (culprit === null) return {}
+  const { update } = culprit
+  return { bytes: update.length, update: Buffer.from(update.subarray(0, SHOWN_BYTES)).toString('hex') }
 }

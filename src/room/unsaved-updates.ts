@@ -43,6 +43,19 @@ export class UnsavedUpdates {
     return { updates: this.#updates.splice(0, count), bytes }
   }
 
+  /** All of them, in order. */
+  get all(): readonly Uint8Array[] {
+    return this.#updates
+  }
+
+  /** Forgets these; returns the bytes they had. */
+  drop(updates: ReadonlySet<Uint8Array>): number {
+    const before = this.#bytes
+    this.#updates = this.#updates.filter((update) => !updates.has(update))
+    this.#bytes = this.#updates.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    return before - this.#bytes
+  }
+
   /** Forgets all; returns the bytes they had. */
   clear(): number {
     const bytes = this.#bytes

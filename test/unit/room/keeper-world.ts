@@ -93,11 +93,19 @@ export function world(options: { durable?: boolean } = {}): World {
   }
   const log = { info: line('info'), warn: line('warn'), error: line('error') } as never
   const board = (room = 'r'): Board => {
-    const doc = new Y.Doc()
+    let doc = new Y.Doc()
+    const emitted = (update: Uint8Array, origin: unknown): void => {
+      if (origin !== STORED) keeper.append(update)
+    }
     const host = {
       apply(update: Uint8Array) {
         applyStored(doc, update, STORED)
       },
+      renew() {
+        doc = new Y.Doc()
+        doc.on('update', emitted)
+      },
+      loosen() {},
       *parts() {
         const cursor = new DiffCursor(new DiffSource(doc), new Map(), DeleteRanges.full())
         for (;;) {
@@ -112,10 +120,14 @@ export function world(options: { durable?: boolean } = {}): World {
       },
     }
     const keeper = new Keeper(room, storage, host, { clock, log, metrics, slices })
-    doc.on('update', (update: Uint8Array, origin: unknown) => {
-      if (origin !== STORED) keeper.append(update)
-    })
-    const made: Board = { doc, keeper, beforePart: () => {} }
+    doc.on('update', emitted)
+    const made: Board = {
+      get doc() {
+        return doc
+      },
+      keeper,
+      beforePart: () => {},
+    }
     return made
   }
   const stored = async (room = 'r'): Promise<Y.Doc> => {
