@@ -15,7 +15,7 @@ import { createConnectionLimits } from './inbound/connection-limits.ts'
 import { readDescriptors } from './inbound/descriptor-limit.ts'
 import { parseAllowedOrigins } from './inbound/origin-check.ts'
 import { Oversized } from './inbound/oversized.ts'
-import { AddressBudgets } from './inbound/rate-limiter.ts'
+import { AddressBudgets, Rates } from './inbound/rate-limiter.ts'
 import { Reception } from './inbound/reception.ts'
 import { SecondChances } from './inbound/second-chances.ts'
 import { every, systemClock } from './observe/clock.ts'
@@ -188,6 +188,15 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
         clock,
       ),
       holds: (grant) => authorizer.holds(grant),
+      presenceRates: new Rates(
+        {
+          maxTokens: config.presencePerSecond,
+          refillMs: 1000,
+          burstBytes: config.presenceBytesPerSecond,
+          bytesPerSecond: config.presenceBytesPerSecond,
+        },
+        clock.now,
+      ),
       budgets: new AddressBudgets(
         {
           maxTokens: config.rateLimitMaxTokens,

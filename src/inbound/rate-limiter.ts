@@ -5,11 +5,11 @@
 import { RecentMap } from '../observe/recent-map.ts'
 
 export interface RateSettings {
-  /** `WS_RATE_LIMIT_MAX_TOKENS` */
+  /** Most frames at once: `WS_RATE_LIMIT_MAX_TOKENS` for document frames. */
   readonly maxTokens: number
-  /** `WS_RATE_LIMIT_REFILL_WINDOW_MS` */
+  /** Time in which an empty budget is full again, ms: `WS_RATE_LIMIT_REFILL_WINDOW_MS`. */
   readonly refillMs: number
-  /** `WS_MAX_MESSAGE_BYTES`: the largest single message is always affordable to a full budget. */
+  /** Most bytes at once. For document frames `WS_MAX_MESSAGE_BYTES`: a full budget has enough for any message. */
   readonly burstBytes: number
   /** `WS_INBOUND_BYTES_PER_S` */
   readonly bytesPerSecond: number
@@ -23,7 +23,7 @@ export interface Deficit {
 const NOTHING: Deficit = { tokens: 0, bytes: 0 }
 
 /** What every connection's budgets have in common. */
-class Rates {
+export class Rates {
   readonly maxTokens: number
   readonly burstBytes: number
   readonly tokensPerMs: number
@@ -50,7 +50,7 @@ export class RateLimiter {
   #bytes: number
   #at: number
 
-  constructor(rates: Rates, deficit: Deficit) {
+  constructor(rates: Rates, deficit: Deficit = NOTHING) {
     this.#rates = rates
     this.#tokens = rates.maxTokens - deficit.tokens
     this.#bytes = rates.burstBytes - deficit.bytes
@@ -60,6 +60,10 @@ export class RateLimiter {
   /** Most tokens there can be. */
   get maxTokens(): number {
     return this.#rates.maxTokens
+  }
+  /** Most bytes there can be. */
+  get burstBytes(): number {
+    return this.#rates.burstBytes
   }
   /** Tokens there now; negative while in debt. */
   get tokens(): number {
@@ -75,10 +79,10 @@ export class RateLimiter {
     return { tokens: this.#rates.maxTokens - this.tokens, bytes: this.#rates.burstBytes - this.bytes }
   }
 
-  /** One frame of `length` bytes: both budgets have it, or neither pays. */
+  /** One frame of `length` bytes: both budgets have it, or neither pays. One longer than all there can be takes all there is. */
   take(length: number): boolean {
     this.#refill()
-    if (this.#bytes < length || this.#tokens < 1) return false
+    if (this.#tokens < 1 || (this.#bytes < length && this.#bytes < this.#rates.burstBytes)) return false
     this.#bytes -= length
     this.#tokens -= 1
     return true

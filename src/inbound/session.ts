@@ -13,7 +13,13 @@ import type { FrameSink } from '../outbound/frame-sink.ts'
 import { Outbox, type OutboxDeps, type OutboxOwner } from '../outbound/outbox.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import { decodeFrame } from '../protocol/frames.ts'
-import { decodePresence, isEcho, type PresenceLimits } from '../protocol/presence-frame.ts'
+import {
+  decodePresence,
+  isEcho,
+  type PresenceError,
+  type PresenceLimits,
+  presenceLimit,
+} from '../protocol/presence-frame.ts'
 import { checkStateVector, checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
 import { CHECK_AT_ONCE_BYTES } from '../room/intake.ts'
 import { Member } from '../room/member.ts'
@@ -24,7 +30,8 @@ import { Backlog } from './backlog.ts'
 import { expiryAlarm } from './expiry-alarm.ts'
 import type { Grant, Refusal } from './grant.ts'
 import type { Oversized } from './oversized.ts'
-import type { AddressBudgets, RateLimiter } from './rate-limiter.ts'
+import { PresenceGate, type PresenceGateEvents } from './presence-gate.ts'
+import { type AddressBudgets, RateLimiter, type Rates } from './rate-limiter.ts'
 import { clientKey, type SecondChances } from './second-chances.ts'
 import { type GateEvents, SyncGate } from './sync-gate.ts'
 import type { Peer } from './upgrade.ts'
@@ -43,6 +50,8 @@ export interface SessionDeps {
   readonly registry: RoomRegistry
   readonly outbox: OutboxDeps
   readonly budgets: AddressBudgets
+  /** What every connection's budget for presence has in common. */
+  readonly presenceRates: Rates
   readonly oversized: Oversized
   readonly chances: SecondChances
   readonly refusals: EveryTenth
@@ -72,6 +81,8 @@ export interface SessionRequest {
 
 /** Authors in one state vector: Yjs makes a map of them, some 60 bytes for 2 bytes here. A board sees one per tab and visit. */
 const MAX_VECTOR_CLIENTS = 65_536
+/** A client is not told again within this time that its presence is refused, ms. */
+const TELL_REFUSAL_MS = 5_000
 
 /** Header of a control frame that a server sends (RFC 6455, 5.2). */
 const CONTROL_HEADER_BYTES = 2
@@ -81,7 +92,7 @@ type State =
   | { readonly name: 'joined'; readonly room: Room; readonly member: Member; readonly grant: Grant }
   | { readonly name: 'gone' }
 
-export class Session implements Peer, OutboxOwner, GateEvents {
+export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvents {
   readonly #sink: FrameSink
   readonly #request: SessionRequest
   readonly #deps: SessionDeps
@@ -91,6 +102,8 @@ export class Session implements Peer, OutboxOwner, GateEvents {
   /** What came before this client was in its room; null once that is handled. */
   #backlog: Backlog | null = new Backlog()
   #gate: SyncGate | null = null
+  #presence: PresenceGate | null = null
+  #toldRefusalAt = Number.NEGATIVE_INFINITY
   #state: State = { name: 'admitting' }
   /** No SyncStep2 of this connection yet: a presence frame with one entry is its own (see presence). */
   #opening = true
@@ -152,8 +165,10 @@ export class Session implements Peer, OutboxOwner, GateEvents {
       this.#deps.metrics.messageErrors.add('message_too_large')
       this.log.warn({ bytes: bytes.length }, 'message too large')
       this.end(CLOSE.messageTooLarge)
-    } else if (!isBinary) this.#malformed('text_frame')
-    else if (this.#backlog !== null) this.#backlog.keep(bytes)
+    } else if (!isBinary) {
+      this.#deps.metrics.messagesReceived.values.text++
+      this.#malformed('text_frame')
+    } else if (this.#backlog !== null) this.#backlog.keep(bytes)
     else this.#handle(bytes)
   }
 
@@ -239,6 +254,8 @@ export class Session implements Peer, OutboxOwner, GateEvents {
       this.#stopAlarm = expiryAlarm(clock, this.#deps.wallClock, grant, () => this.end(CLOSE.noAccess))
     }
     this.#gate = new SyncGate(this.#limiter, member.repair, clock, this)
+    const { presenceRates, metrics } = this.#deps
+    this.#presence = new PresenceGate(new RateLimiter(presenceRates), clock, metrics.presenceSuperseded, this)
     if (grant.access === 'read') outbox.notify({ kind: 'read-only' })
     this.#applyPace()
     return member
@@ -264,6 +281,14 @@ export class Session implements Peer, OutboxOwner, GateEvents {
   }
   putOff(bytes: Uint8Array): void {
     this.#handle(bytes)
+  }
+  presenceDue(payload: Uint8Array): void {
+    if (this.#state.name !== 'joined') return
+    const { room, member, grant } = this.#state
+    this.#announce(room, member, payload, grant.cursor)
+  }
+  queryDue(): void {
+    if (this.#state.name === 'joined') this.#state.room.tellPresence(this.#state.member)
   }
 
   /** Who this client is across connections, as far as is known yet. */
@@ -292,6 +317,8 @@ export class Session implements Peer, OutboxOwner, GateEvents {
     this.#stopPace?.()
     this.#gate?.stop()
     this.#gate = null
+    this.#presence?.stop()
+    this.#presence = null
     this.#backlog = null
     if (this.#state.name === 'joined') {
       const { room, member } = this.#state
@@ -324,7 +351,7 @@ export class Session implements Peer, OutboxOwner, GateEvents {
   }
 
   #handle(bytes: Uint8Array): void {
-    if (this.#state.name !== 'joined' || this.#gate === null) return
+    if (this.#state.name !== 'joined' || this.#gate === null || this.#presence === null) return
     const { room, member, grant } = this.#state
     const canWrite = grant.access === 'write'
     // In place: `add` serves all labels of all counters, and this is done for every frame.
@@ -339,11 +366,11 @@ export class Session implements Peer, OutboxOwner, GateEvents {
         received.presence++
         if (isEcho(frame.payload, room.presence.knownClock) && !this.#introduces(frame.payload))
           this.#echoed(bytes.length)
-        else if (this.#gate.admitPresence(bytes)) this.#announce(room, member, frame.payload, grant.cursor)
+        else if (this.#presence.admit(frame.payload)) this.#announce(room, member, frame.payload, grant.cursor)
         break
       case 'query_presence':
         received.presence++
-        if (this.#gate.admitPresence(bytes)) room.tellPresence(member)
+        if (this.#presence.admitQuery(room.presence.bytes)) room.tellPresence(member)
         break
       case 'step1':
         received.sync++
@@ -367,6 +394,7 @@ export class Session implements Peer, OutboxOwner, GateEvents {
       this.#malformed(check.ok ? 'authors' : check.reason)
       return
     }
+    this.#gate?.spendForVector(check.clients)
     const has = Y.decodeStateVector(payload.slice())
     if (room.isDeleted(has)) {
       this.end(CLOSE.boardDeleted)
@@ -398,20 +426,35 @@ export class Session implements Peer, OutboxOwner, GateEvents {
     if (!mayShow) return
     const decoded = decodePresence(payload, this.#deps.settings.presence)
     const error = 'error' in decoded ? decoded.error : room.announce(member, decoded.entries, this.#opening)
-    if (error !== null) this.#malformed(error)
+    if (error !== null) this.#refusePresence(error)
     else if (this.#opening) this.#applyPace()
+  }
+  /** A frame over a limit is not taken, and that is all; one that no stock client can have written is an offence. */
+  #refusePresence(error: PresenceError): void {
+    const limit = presenceLimit(error)
+    if (limit === undefined) {
+      this.#malformed(error)
+      return
+    }
+    const { metrics, clock } = this.#deps
+    metrics.messageErrors.add(error)
+    metrics.presenceRefused.add(limit)
+    const now = clock.now()
+    if (now - this.#toldRefusalAt < TELL_REFUSAL_MS) return
+    this.#toldRefusalAt = now
+    this.outbox?.notify({ kind: 'presence-refused', reason: limit })
   }
   /** A first frame with one entry may bear a clock that is known: the client announces itself, it does not echo. */
   #introduces(payload: Uint8Array): boolean {
     return this.#opening && payload[0] === 1
   }
-  /** Echoes are free up to what was sent to this client; beyond that they pay like anything else. */
+  /** Echoes are free up to what was sent to this client; beyond that they pay like any other presence. */
   #echoed(length: number): void {
     this.#deps.metrics.presenceEchoes.add()
     this.#echoedBytes += length
     const sent = this.outbox?.presenceBytes ?? 0
     if (this.#echoedBytes > sent) {
-      this.#limiter.spend(1, this.#echoedBytes - sent)
+      this.#presence?.spend(1, this.#echoedBytes - sent)
       this.#echoedBytes = sent
     }
   }

@@ -1,9 +1,10 @@
 /**
- * What one connection's budgets let through, and how what they dropped comes back (IN1, IN2).
+ * What one connection's budget for document frames lets through, and how what it dropped comes back (IN1, IN2).
  *
  * After the first dropped update all updates are dropped, because each would wait for its predecessor, until the SyncStep2
  * that answers our SyncStep1 has come; it holds everything its author has. The question is asked when the budget has
- * recovered. A SyncStep1 and the newest presence frame are not dropped but handled when there are tokens.
+ * recovered, and soon in any case: what was dropped is with its author alone until then, and lost with it (SP2). A
+ * SyncStep1 of the client's is not dropped but handled when there are tokens.
  */
 import type { Clock } from '../observe/clock.ts'
 import type { UpdateSummary } from '../protocol/update-check.ts'
@@ -12,8 +13,14 @@ import type { RateLimiter } from './rate-limiter.ts'
 
 /** Share of the token capacity that must be there before a limited client is asked to send again. */
 const RECOVERED = 0.1
+/** A limited client is asked this long after the first dropped update at the latest, ms: with the way there and back, 2 s. */
+const ASK_WITHIN_MS = 1_500
+/** Unless it owes more than this share of the byte burst: an answer may be a whole board, and is taken whatever it costs. */
+const DEEP_DEBT = 0.5
 /** An answer of this many bytes costs as much as a frame: writing it takes about as long as applying one does. */
 const ANSWER_BYTES_PER_TOKEN = 16_384
+/** A state vector of this many authors costs as much as a frame: reading one makes a map of them. */
+const AUTHORS_PER_TOKEN = 512
 
 export interface GateEvents {
   /** A frame is over the budget: dropped or put off. */
@@ -34,8 +41,9 @@ export class SyncGate {
   /** Updates were dropped and the answer that holds them has not come. */
   #dropping = false
   #mustAsk = false
+  /** When what was dropped is asked for although the budget has not recovered, clock ms. */
+  #askBy = 0
   #question: Uint8Array | null = null
-  #presence: Uint8Array | null = null
   #cancel: (() => void) | null = null
 
   constructor(limiter: RateLimiter, repair: Repair, clock: Clock, events: GateEvents) {
@@ -68,18 +76,11 @@ export class SyncGate {
   }
 
   admitQuestion(bytes: Uint8Array): boolean {
-    if (this.#limiter.take(bytes.length)) return true
+    if (this.#question === null && this.#limiter.take(bytes.length)) return true
     this.#events.limited()
+    const isFirst = this.#question === null
     this.#question = bytes.slice()
-    this.#wake()
-    return false
-  }
-
-  admitPresence(bytes: Uint8Array): boolean {
-    if (this.#limiter.take(bytes.length)) return true
-    this.#events.limited()
-    this.#presence = bytes.slice()
-    this.#wake()
+    if (isFirst) this.#arm()
     return false
   }
 
@@ -90,12 +91,19 @@ export class SyncGate {
     // A question that is out will bring them: frames arrive in order, so its answer was made after the loss.
     if (this.#repair.awaiting || this.#mustAsk) return
     this.#mustAsk = true
-    this.#wake()
+    this.#askBy = this.#clock.now() + ASK_WITHIN_MS
+    this.#arm()
   }
 
   /** What an update costs beside its bytes: structs and shared types take many times their bytes in memory (IN5). */
   spendFor({ structs, types, subdocuments, containers }: UpdateSummary): void {
     const cost = Math.floor(structs / 512 + types / 128 + subdocuments + containers / 1024)
+    if (cost > 0) this.#limiter.spend(cost, 0)
+  }
+
+  /** What reading a SyncStep1 with this many authors costs beside its frame. */
+  spendForVector(authors: number): void {
+    const cost = Math.floor(authors / AUTHORS_PER_TOKEN)
     if (cost > 0) this.#limiter.spend(cost, 0)
   }
 
@@ -108,36 +116,38 @@ export class SyncGate {
   stop(): void {
     this.#cancel?.()
     this.#cancel = null
-    this.#question = this.#presence = null
+    this.#question = null
   }
 
-  #wake(): void {
-    if (this.#cancel !== null) return
-    const { maxTokens } = this.#limiter
-    const length = this.#question?.length ?? this.#presence?.length ?? 0
-    const tokens = this.#mustAsk && this.#question === null ? Math.max(1, maxTokens * RECOVERED) : 1
-    this.#cancel = this.#clock.after(Math.max(1, this.#limiter.msUntil(tokens, length)), () => {
+  /** Wakes when the first thing that waits is due. */
+  #arm(): void {
+    this.#cancel?.()
+    let ms = Number.POSITIVE_INFINITY
+    if (this.#question !== null) ms = this.#limiter.msUntil(1, this.#question.length)
+    if (this.#mustAsk) ms = Math.min(ms, this.#msUntilAsk())
+    this.#cancel = this.#clock.after(Math.max(1, ms), () => {
       this.#cancel = null
       this.#due()
     })
   }
+  #msUntilAsk(): number {
+    const { maxTokens, burstBytes } = this.#limiter
+    const recovered = this.#limiter.msUntil(Math.max(1, maxTokens * RECOVERED), 0)
+    const payable = this.#limiter.msUntil(Number.NEGATIVE_INFINITY, -burstBytes * DEEP_DEBT)
+    return Math.min(recovered, Math.max(payable, this.#askBy - this.#clock.now()))
+  }
 
   #due(): void {
-    const limiter = this.#limiter
     const question = this.#question
-    const presence = this.#presence
-    if (question !== null) {
+    if (question !== null && this.#limiter.msUntil(1, question.length) === 0) {
       this.#question = null
       this.#events.putOff(question)
-    } else if (presence !== null) {
-      this.#presence = null
-      this.#events.putOff(presence)
     }
-    if (this.#mustAsk && limiter.tokens >= Math.max(1, limiter.maxTokens * RECOVERED) && limiter.bytes >= 0) {
+    if (this.#mustAsk && this.#msUntilAsk() <= 0) {
       this.#mustAsk = false
       this.#events.repairing()
       this.#repair.request()
     }
-    if (this.#question !== null || this.#presence !== null || this.#mustAsk) this.#wake()
+    if (this.#question !== null || this.#mustAsk) this.#arm()
   }
 }

@@ -103,7 +103,12 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       ['reason'],
       rows(metrics.clientsDropped.values),
     )
-    .counter('ws_rate_limit_exceeded_total', "Frames over a client's rate budget.", metrics.rateLimited.value)
+    .counter('ws_rate_limit_exceeded_total', "Document frames over a client's rate budget.", metrics.rateLimited.value)
+    .counter(
+      'ws_presence_superseded_total',
+      "Presence frames over a client's budget for presence whose place a newer one took.",
+      metrics.presenceSuperseded.value,
+    )
     .counter(
       'ws_presence_echoes_total',
       'Presence frames that held nothing new and were ignored for free.',

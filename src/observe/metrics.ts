@@ -33,17 +33,23 @@ export type BreakSite = (typeof BREAK_SITES)[number]
 export const EVICTION_REASONS = ['buffer_limit', 'congested'] as const
 export type EvictionReason = (typeof EVICTION_REASONS)[number]
 
+/** Why a presence entry was not taken. */
+export const PRESENCE_REFUSALS = [
+  'not_owner', 'too_many_ids', 'room_full', 'count', 'state_size', 'clock', 'nesting',
+] as const // biome-ignore format: one line reads better
+
 const FAST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export class Metrics {
-  readonly messagesReceived = new LabelledCounter([...MESSAGE_TYPES, 'malformed'] as const)
+  readonly messagesReceived = new LabelledCounter([...MESSAGE_TYPES, 'malformed', 'text', 'ping', 'pong'] as const)
   readonly messagesSent = new LabelledCounter(MESSAGE_TYPES)
   readonly messagesDropped = new LabelledCounter(MESSAGE_TYPES)
   readonly backpressureDrops = new Counter()
   readonly clientsDropped = new LabelledCounter(EVICTION_REASONS)
   readonly rateLimited = new Counter()
   readonly presenceEchoes = new Counter()
-  readonly presenceRefused = new LabelledCounter(['not_owner', 'too_many_ids', 'room_full'] as const)
+  readonly presenceSuperseded = new Counter()
+  readonly presenceRefused = new LabelledCounter(PRESENCE_REFUSALS)
   readonly messageErrors: LabelledCounter<string>
   readonly resyncsOut = new LabelledCounter(RESYNC_CAUSES)
   readonly resyncsIn = new LabelledCounter(RESYNC_CAUSES)

@@ -3,6 +3,7 @@
  * unknown message type. A frame of type 100 with JSON text; docs/protocol.md lists them for clients.
  */
 import { encodeNoticeFrame } from './frames.ts'
+import type { PresenceLimit } from './presence-frame.ts'
 
 export type Notice =
   /** The soft mark was passed: what follows may be late. */
@@ -12,6 +13,8 @@ export type Notice =
   /** Frames over the rate budget are being dropped and will be asked for. */
   | { readonly kind: 'limited' }
   | { readonly kind: 'limit-lifted' }
+  /** A presence state was not taken: why is a label of `ws_presence_refused_total`. */
+  | { readonly kind: 'presence-refused'; readonly reason: PresenceLimit }
   /** Edits of this client are not taken. */
   | { readonly kind: 'read-only' }
   /** Evicted too often: updates now come at this interval, ms. */

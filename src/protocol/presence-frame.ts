@@ -24,6 +24,22 @@ export const PRESENCE_ERRORS = [
 ] as const
 export type PresenceError = (typeof PRESENCE_ERRORS)[number]
 
+/**
+ * Of these the frames that an honest client can have made, which only ask too much: refused, and no offence, since nothing on
+ * the side may end what goes on in the document (SP3). The rest no stock client can have written. Each with its label of
+ * `ws_presence_refused_total{reason}`.
+ */
+export const PRESENCE_LIMITS = {
+  presence_count: 'count',
+  presence_state_size: 'state_size',
+  presence_clock: 'clock',
+  presence_nesting: 'nesting',
+} as const satisfies Partial<Record<PresenceError, string>>
+export type PresenceLimit = (typeof PRESENCE_LIMITS)[keyof typeof PRESENCE_LIMITS]
+/** Which limit a frame is over; undefined when it is malformed instead. */
+export const presenceLimit = (error: PresenceError): PresenceLimit | undefined =>
+  (PRESENCE_LIMITS as Partial<Record<PresenceError, PresenceLimit>>)[error]
+
 export interface PresenceLimits {
   /** Largest state, bytes of JSON. */
   readonly maxStateBytes: number
@@ -63,6 +79,11 @@ export function isEcho(payload: Uint8Array, knownClock: (id: number) => number):
     if (at > payload.length) return false
   }
   return at === payload.length
+}
+
+/** Whose state a frame holds; -1 when it holds several, none, or cannot be read. */
+export function soleId(payload: Uint8Array): number {
+  return payload[0] === 1 ? readVarUint(payload, 1) : -1
 }
 
 /** Reads a whole frame before any of it has an effect (PR4). States are views into `payload`. */

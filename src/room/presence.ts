@@ -107,6 +107,10 @@ export class Presence implements PresenceStates {
   get size(): number {
     return this.#known.size
   }
+  /** Bytes of all states. */
+  get bytes(): number {
+    return this.#bytes
+  }
   ids(): Iterable<number> {
     return this.#known.keys()
   }

@@ -75,17 +75,6 @@ test('[IN1] a SyncStep1 over the budget is answered late, not never', async (t) 
   await until(() => client.frames.some(({ kind }) => kind === 'step2'), 'the answer', 3000)
 })
 
-test('[IN1] the newest of the presence frames over the budget is shown, late', async (t) => {
-  const server = await startServer(t, { rateLimitMaxTokens: 10, rateLimitRefillWindowMs: 1000 })
-  const witness = stockClient(t, server.url, 'board')
-  const mover = stockClient(t, server.url, 'board')
-  await Promise.all([witness.synced(), mover.synced()])
-  for (let x = 0; x <= 50; x++) mover.awareness.setLocalState({ x })
-  await until(() => witness.awareness.getStates().get(mover.doc.clientID)?.x === 50, 'the last position', 3000)
-  expect(await server.metric(LIMITED)).toBeGreaterThan(0)
-  expect(mover.connections()).toBe(1)
-})
-
 test('[IN1] reconnecting buys nothing', async (t) => {
   const server = await startServer(t, { rateLimitMaxTokens: 100, rateLimitRefillWindowMs: 60_000 })
   const doc = new Y.Doc()

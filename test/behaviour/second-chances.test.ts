@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { noticesOf } from '../support/notices.ts'
 import { type RawClient, rawClient } from '../support/raw-client.ts'
 import { startServer } from '../support/start-server.ts'
 import { stockClient } from '../support/stock-client.ts'
 import { until } from '../support/until.ts'
-
-const noticesOf = (client: RawClient): Record<string, unknown>[] =>
-  client.frames.flatMap(({ bytes }) =>
-    bytes[0] === 100 ? [JSON.parse(Buffer.from(bytes.subarray(2)).toString())] : [],
-  )
 
 test('[FC7] [FC10] a client that was evicted too often comes back coalesced, is told, converges, and is let off after a clean window', async (t) => {
   const server = await startServer(t, {

@@ -9,7 +9,7 @@ import * as syncProtocol from 'y-protocols/sync'
 import * as Y from 'yjs'
 import { singleNode } from '../../src/cluster/single-node.ts'
 import { Oversized } from '../../src/inbound/oversized.ts'
-import { AddressBudgets } from '../../src/inbound/rate-limiter.ts'
+import { AddressBudgets, Rates } from '../../src/inbound/rate-limiter.ts'
 import { SecondChances } from '../../src/inbound/second-chances.ts'
 import { Session } from '../../src/inbound/session.ts'
 import { EveryTenth } from '../../src/observe/every-tenth.ts'
@@ -41,6 +41,7 @@ export class World {
   readonly outboxSettings: OutboxSettings
   readonly #log = pino({ level: process.env.TEST_LOG ?? 'silent' })
   readonly #budgets: AddressBudgets
+  readonly #presenceRates: Rates
   readonly #oversized = new Oversized(this.clock)
   readonly #chances = new SecondChances({ evictions: 3, windowMs: 600_000, intervalMs: 250 }, this.clock)
 
@@ -62,6 +63,10 @@ export class World {
         burstBytes: 1 << 24,
         bytesPerSecond: 1 << 24,
       },
+      this.clock.now,
+    )
+    this.#presenceRates = new Rates(
+      { maxTokens: 1000, refillMs: 1000, burstBytes: 1 << 24, bytesPerSecond: 1 << 24 },
       this.clock.now,
     )
     this.registry = new RoomRegistry({
@@ -113,6 +118,7 @@ export class World {
         registry: this.registry,
         outbox: { settings: this.outboxSettings, clock: this.clock, scheduler: this.scheduler, metrics: this.metrics },
         budgets: this.#budgets,
+        presenceRates: this.#presenceRates,
         oversized: this.#oversized,
         chances: this.#chances,
         refusals: new EveryTenth(),

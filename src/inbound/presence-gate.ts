@@ -1,0 +1,115 @@
+/**
+ * What one connection's budget for presence lets through (SP1). Presence in excess is superseded: of each id the newest frame
+ * waits until there is budget again, for free, and what it replaces is gone. Nothing of it touches the budget for document
+ * frames: a pointer that reports at 144 Hz must not keep its own user's edits from being sent.
+ */
+import type { Clock } from '../observe/clock.ts'
+import type { Counter } from '../observe/counters.ts'
+import { soleId } from '../protocol/presence-frame.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+
+/** Most frames that wait: one connection has a few ids (`MAX_PRESENCE_IDS_PER_CONNECTION`). Over it the oldest goes. */
+const MAX_WAITING = 16
+
+export interface PresenceGateEvents {
+  /** A frame's payload that waited is due. */
+  presenceDue(payload: Uint8Array): void
+  /** "Who is here?", asked over the budget, may be answered. */
+  queryDue(): void
+}
+
+export class PresenceGate {
+  readonly #limiter: RateLimiter
+  readonly #clock: Clock
+  readonly #superseded: Counter
+  readonly #events: PresenceGateEvents
+  /** The newest payload of each id; frames with several entries share a place. */
+  #waiting: Map<number, Uint8Array> | null = null
+  /** Bytes that the answer to a query takes which waits; -1 for none. */
+  #queryBytes = -1
+  #cancel: (() => void) | null = null
+
+  /** `superseded` counts the frames that a newer one took the place of. */
+  constructor(limiter: RateLimiter, clock: Clock, superseded: Counter, events: PresenceGateEvents) {
+    this.#limiter = limiter
+    this.#clock = clock
+    this.#superseded = superseded
+    this.#events = events
+  }
+
+  /** Whether a frame is to be handled now. `payload` is only lent: what waits is a copy. */
+  admit(payload: Uint8Array): boolean {
+    // While anything waits all wait, in turn: a pointer that never rests would keep a sibling tab's state from its place.
+    if (this.#waiting === null && this.#limiter.take(payload.length)) return true
+    this.#waiting ??= new Map()
+    const id = soleId(payload)
+    this.#supersede(this.#waiting, id)
+    if (this.#waiting.size >= MAX_WAITING) this.#supersede(this.#waiting, this.#waiting.keys().next().value!)
+    this.#waiting.set(id, payload.slice())
+    this.#wake(payload.length)
+    return false
+  }
+
+  /** Whether a query is to be answered now. `bytes` is what the answer takes: one byte can ask for a whole room. */
+  admitQuery(bytes: number): boolean {
+    if (this.#limiter.take(bytes)) return true
+    if (this.#queryBytes >= 0) this.#superseded.add()
+    this.#queryBytes = bytes
+    this.#wake(bytes)
+    return false
+  }
+
+  /** Echoes beyond what was sent to the client. */
+  spend(tokens: number, bytes: number): void {
+    this.#limiter.spend(tokens, bytes)
+  }
+
+  /** Bytes that wait. */
+  get heldBytes(): number {
+    let bytes = 0
+    for (const payload of this.#waiting?.values() ?? []) bytes += payload.length
+    return bytes
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = null
+    this.#waiting = null
+    this.#queryBytes = -1
+  }
+
+  #supersede(waiting: Map<number, Uint8Array>, id: number): void {
+    if (waiting.delete(id)) this.#superseded.add()
+  }
+
+  #wake(length: number): void {
+    if (this.#cancel !== null) return
+    this.#cancel = this.#clock.after(Math.max(1, this.#limiter.msUntil(1, length)), () => {
+      this.#cancel = null
+      this.#due()
+    })
+  }
+  #due(): void {
+    const waiting = this.#waiting
+    if (waiting !== null) {
+      for (const [id, payload] of waiting) {
+        if (!this.#limiter.take(payload.length)) {
+          this.#wake(payload.length)
+          return
+        }
+        waiting.delete(id)
+        this.#events.presenceDue(payload)
+        // Handling it may have ended the connection.
+        if (this.#waiting !== waiting) return
+      }
+      this.#waiting = null
+    }
+    if (this.#queryBytes < 0) return
+    if (!this.#limiter.take(this.#queryBytes)) {
+      this.#wake(this.#queryBytes)
+      return
+    }
+    this.#queryBytes = -1
+    this.#events.queryDue()
+  }
+}
