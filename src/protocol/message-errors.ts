@@ -10,6 +10,8 @@ export const MESSAGE_ERRORS: readonly string[] = [
     'board_too_large',
     'apply_failed',
     'gap_overflow',
+    'map_entry',
+    'circle',
     ...FRAME_ERRORS,
     ...PRESENCE_ERRORS,
     ...MALFORMED_UPDATE,

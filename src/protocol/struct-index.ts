@@ -70,6 +70,10 @@ export class StructIndex {
     return this.clocks[struct]!
   }
 
+  clockEnd(section: number, struct: number): number {
+    return struct + 1 === this.firsts[section + 1] ? this.clockEnds[section]! : this.clocks[struct + 1]!
+  }
+
   isSkip(struct: number): boolean {
     return this.bytes[this.offsets[struct]!] === KIND.skip
   }

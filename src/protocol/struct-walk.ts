@@ -5,7 +5,7 @@
  * readClientsStructRefs, readItemContent and readDeleteSet in yjs 13.
  */
 import { ByteReader, MAX_CLOCK } from './byte-reader.ts'
-import { ANY_OBJECT, skipAny, skipJson } from './value-scan.ts'
+import { skipAny, skipDocOptions, skipJson } from './value-scan.ts'
 
 /** The kinds of struct: the low five bits of a struct's first byte. */
 export const KIND = {
@@ -22,10 +22,10 @@ export const KIND = {
   skip: 10,
 } as const
 
-const KIND_BITS = 0x1f
-const HAS_PARENT_SUB = 0x20
-const HAS_RIGHT_ORIGIN = 0x40
-const HAS_ORIGIN = 0x80
+export const KIND_BITS = 0x1f
+export const HAS_PARENT_SUB = 0x20
+export const HAS_RIGHT_ORIGIN = 0x40
+export const HAS_ORIGIN = 0x80
 
 /** YArray, YMap, YText, YXmlElement, YXmlFragment, YXmlHook, YXmlText. */
 const LAST_TYPE_REF = 6
@@ -59,6 +59,8 @@ export class StructWalk extends ByteReader {
   /** Where the root name that is its parent lies; nameFrom -1: its parent is no root, or comes from its origin. */
   nameFrom = -1
   nameTo = 0
+  /** It names the key of a map that it is an entry of. One with an origin may be an entry without naming it. */
+  isKeyed = false
 
   /** Of the delete set: the author, its ranges, and the range read last. */
   deleteClient = -1
@@ -106,9 +108,19 @@ export class StructWalk extends ByteReader {
   get leansOnOthers(): boolean {
     return this.isOther(this.originClient) || this.isOther(this.rightClient) || this.isOther(this.parentClient)
   }
+  /** Whether it has several units of content that a map entry never has: Yjs sets values one by one. */
+  get isLongContent(): boolean {
+    return this.length > 1 && (this.kind === KIND.any || this.kind === KIND.string || this.kind === KIND.json)
+  }
   /** Whether a client that a struct refers to is another author than the section's. */
   isOther(client: number): boolean {
     return client >= 0 && client !== this.client
+  }
+
+  /** Reads the struct at `pos`, which is known to begin at this clock. */
+  structAt(clock: number): boolean {
+    this.nextClock = clock
+    return this.struct()
   }
 
   struct(): boolean {
@@ -129,6 +141,7 @@ export class StructWalk extends ByteReader {
     this.rightClient = -1
     this.parentClient = -1
     this.nameFrom = -1
+    this.isKeyed = false
     if (this.pos >= this.bytes.length) return this.fail('truncated')
     const info = this.bytes[this.pos++]!
     const kind = info & KIND_BITS
@@ -145,7 +158,10 @@ export class StructWalk extends ByteReader {
       if (!this.isPast(this.rightClient, this.rightClock)) return false
     }
     if ((info & (HAS_ORIGIN | HAS_RIGHT_ORIGIN)) !== 0) return true
-    return this.parent() && ((info & HAS_PARENT_SUB) === 0 || this.skipString() >= 0)
+    if (!this.parent()) return false
+    if ((info & HAS_PARENT_SUB) === 0) return true
+    this.isKeyed = true
+    return this.skipString() >= 0
   }
 
   /** How many authors the delete set has, or -1. */
@@ -236,10 +252,7 @@ export class StructWalk extends ByteReader {
 
   private subdocument(): boolean {
     this.subdocuments++
-    if (this.skipString() < 0) return false
-    // Yjs reads properties of the options: nothing but an object will do.
-    if (this.pos < this.bytes.length && this.bytes[this.pos] !== ANY_OBJECT) return this.fail('content')
-    return skipAny(this)
+    return this.skipString() >= 0 && skipDocOptions(this)
   }
 }
 

@@ -24,6 +24,15 @@ export interface UpdateSummary {
   /** Sections: one for each author of structs. */
   readonly authors: number
   readonly deleteRanges: number
+  /** Where the delete set begins in the bytes. */
+  readonly deleteSetAt: number
+  /**
+   * Whether some struct of several units may be a map entry, which Yjs only ever makes of deleted ones: see map-entries.
+   * `if_followed_is`: only if one of the structs that `followed` names is an entry.
+   */
+  readonly longEntries: 'no' | 'if_followed_is' | 'maybe'
+  /** What structs of several units follow, outside of their own section: client, clock, client, clock … */
+  readonly followed: readonly number[]
   /** No structs and no deletes: applying it changes nothing. */
   readonly isEmpty: boolean
   /** Per author in descending order: the clocks [from, to), including Skips. */
@@ -57,6 +66,9 @@ export interface CheckLimits {
 }
 
 const NO_BYTES = new Uint8Array(0)
+const NONE: number[] = []
+/** Of what is followed so much is noted: an edit by hand has one or two. */
+const MAX_FOLLOWED = 16
 
 export class UpdateScan {
   private readonly walk = new StructWalk()
@@ -68,6 +80,8 @@ export class UpdateScan {
   private skips = 0
   private leansOnOthers = false
   private deleteRanges = 0
+  private mayHaveLongEntries = false
+  private followed: number[] = NONE
   private deleteSetAt = -1
   private sectionsLeft = 0
   private structsLeft = 0
@@ -89,6 +103,8 @@ export class UpdateScan {
     this.skips = 0
     this.leansOnOthers = false
     this.deleteRanges = 0
+    this.mayHaveLongEntries = false
+    this.followed = NONE
     this.deleteSetAt = -1
     this.structsLeft = 0
     this.rangesLeft = 0
@@ -121,6 +137,9 @@ export class UpdateScan {
       rootNames: this.names!.names(),
       authors: this.spans.length / 3,
       deleteRanges,
+      deleteSetAt: this.deleteSetAt,
+      longEntries: this.mayHaveLongEntries ? 'maybe' : this.followed === NONE ? 'no' : 'if_followed_is',
+      followed: this.followed,
       isEmpty: structs === 0 && deleteRanges === 0,
       sections: sectionsOf(this.spans),
       deletes: deleteRanges === 0 ? [] : this.deletes(),
@@ -132,6 +151,7 @@ export class UpdateScan {
     this.walk.bytes = NO_BYTES
     this.names = undefined
     this.spans = []
+    this.followed = NONE
   }
 
   private runStructs(until: number): boolean {
@@ -152,6 +172,7 @@ export class UpdateScan {
         else {
           this.structs++
           this.leansOnOthers ||= walk.leansOnOthers
+          if (walk.length > 1 && walk.isLongContent) this.noteLong()
         }
       }
       this.spans.push(walk.client, this.sectionFrom, walk.clockEnd)
@@ -177,6 +198,17 @@ export class UpdateScan {
       }
     }
     return true
+  }
+
+  private noteLong(): void {
+    const { walk } = this
+    const client = walk.originClient >= 0 ? walk.originClient : walk.rightClient
+    const clock = walk.originClient >= 0 ? walk.originClock : walk.rightClock
+    if (client < 0) this.mayHaveLongEntries ||= walk.isKeyed
+    else if (client === walk.client && clock >= this.sectionFrom) this.mayHaveLongEntries = true
+    else if (this.followed === NONE) this.followed = [client, clock]
+    else if (this.followed.length < 2 * MAX_FOLLOWED) this.followed.push(client, clock)
+    else this.mayHaveLongEntries = true
   }
 
   /** A second walk over a delete set that is known to be good is cheaper than keeping what may be refused. */

@@ -11,18 +11,28 @@ const isObject = new Uint8Array(MAX_VALUE_DEPTH + 1)
 
 const ANY_BLOB = 116
 const ANY_ARRAY = 117
-export const ANY_OBJECT = 118
+const ANY_OBJECT = 118
 const ANY_STRING = 119
 const ANY_BIGINT = 122
 const ANY_FLOAT64 = 123
 const ANY_FLOAT32 = 124
 const ANY_INTEGER = 125
+const ANY_TRUE = 120
+const ANY_FALSE = 121
+const ANY_NULL = 126
+const ANY_UNDEFINED = 127
+
+const UNDERSCORE = 0x5f
+const PROTOTYPE = asciiOf('__proto__')
 
 /** Skips one Any value. */
 export function skipAny(reader: ByteReader): boolean {
   let depth = 0
   for (;;) {
-    if (isObject[depth] === 1 && reader.skipString() < 0) return false
+    if (isObject[depth] === 1) {
+      if (reader.skipString() < 0) return false
+      if (reader.bytes[reader.stringFrom] === UNDERSCORE && isPrototype(reader)) return reader.fail('content')
+    }
     if (reader.pos >= reader.bytes.length) return reader.fail('truncated')
     const tag = reader.bytes[reader.pos++]!
     switch (tag) {
@@ -64,6 +74,58 @@ export function skipAny(reader: ByteReader): boolean {
     while (depth > 0 && --left[depth]! === 0) depth--
     if (depth === 0) return true
   }
+}
+
+/**
+ * Skips the options of a subdocument. Yjs makes a Y.Doc of them without a look, and writes what it finds there: a `guid` that is
+ * no string breaks the document of whoever takes it in, and nobody can load the board again.
+ */
+export function skipDocOptions(reader: ByteReader): boolean {
+  const { bytes } = reader
+  if (reader.pos >= bytes.length) return reader.fail('truncated')
+  if (bytes[reader.pos++] !== ANY_OBJECT) return reader.fail('content')
+  const count = reader.count(2)
+  if (count < 0) return false
+  reader.containers++
+  for (let left = count; left > 0; left--) {
+    if (reader.skipString() < 0) return false
+    const allowed = tagsOfOption(reader)
+    if (allowed === undefined) return reader.fail('content')
+    if (reader.pos >= bytes.length) return reader.fail('truncated')
+    if (allowed !== ANYTHING && !allowed.includes(bytes[reader.pos]!)) return reader.fail('content')
+    if (!skipAny(reader)) return false
+  }
+  return true
+}
+
+const ANYTHING: readonly number[] = []
+const BOOLEAN = [ANY_TRUE, ANY_FALSE]
+const STRING_OR_NOTHING = [ANY_STRING, ANY_NULL, ANY_UNDEFINED]
+
+/** What a Y.Doc takes and may be told by another client, and the two that ports of Yjs write; by the bytes of the name. */
+const DOC_OPTIONS = [
+  { name: asciiOf('gc'), tags: BOOLEAN },
+  { name: asciiOf('autoLoad'), tags: BOOLEAN },
+  { name: asciiOf('shouldLoad'), tags: BOOLEAN },
+  { name: asciiOf('meta'), tags: ANYTHING },
+  { name: asciiOf('collectionid'), tags: STRING_OR_NOTHING },
+  { name: asciiOf('collectionId'), tags: STRING_OR_NOTHING },
+  { name: asciiOf('encoding'), tags: [ANY_INTEGER, ANY_BIGINT] },
+]
+
+/** The tags that the value of the option may have whose name was read last; undefined: there is no such option. */
+function tagsOfOption({ bytes, stringFrom, pos }: ByteReader): readonly number[] | undefined {
+  return DOC_OPTIONS.find(({ name }) => name.length === pos - stringFrom && isWord(bytes, stringFrom, pos, name))?.tags
+}
+
+/**
+ * Whether the key read last is `__proto__` and gives its object another prototype: one with bytes for a prototype is taken
+ * for bytes when it is written, which throws.
+ */
+function isPrototype({ bytes, stringFrom, pos }: ByteReader): boolean {
+  if (pos - stringFrom !== PROTOTYPE.length || !isWord(bytes, stringFrom, pos, PROTOTYPE)) return false
+  const tag = bytes[pos]
+  return tag === ANY_BLOB || tag === ANY_ARRAY || tag === ANY_OBJECT
 }
 
 const QUOTE = 0x22
@@ -206,6 +268,10 @@ function skipSpace(bytes: Uint8Array, from: number, end: number): number {
     pos++
   }
   return pos
+}
+
+function asciiOf(text: string): readonly number[] {
+  return [...text].map((char) => char.charCodeAt(0))
 }
 
 const TRUE = [0x74, 0x72, 0x75, 0x65]

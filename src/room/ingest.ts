@@ -1,20 +1,22 @@
 /**
  * How updates get into a room's document.
- *   received ─▶ intake (order, steps, slices) ─▶ size and depth ─▶ gap? parked with its member : applied
+ *   received ─▶ intake (order, steps, slices) ─▶ may it? ─▶ gap? parked with its member : asked of the document, applied
  * The document itself never holds anything pending: Yjs would look at it again with every later update.
  */
 import * as Y from 'yjs'
 import type { Clock } from '../observe/clock.ts'
+import type { Log } from '../observe/lazy-log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { CLOSE } from '../protocol/close-reasons.ts'
-import { MAX_TYPE_DEPTH, typeDepth } from '../protocol/type-nesting.ts'
-import { findGap, gapOf } from '../protocol/update-gaps.ts'
+import { partReady } from '../protocol/ready-structs.ts'
+import { checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
+import { findGap, type Gap, gapOf } from '../protocol/update-gaps.ts'
+import { DocumentCheck, type Whole } from './document-check.ts'
 import { Intake, type Received, type Unit } from './intake.ts'
 import type { Member } from './member.ts'
-import { applyOwned, applyOwnedV2 } from './owned-update.ts'
+import { applyOwned } from './owned-update.ts'
 import type { ParkedPart } from './repair.ts'
 import type { RoomSize } from './room-size.ts'
-import { typeLevels } from './type-levels.ts'
 
 /** What one flush applied. */
 export interface Batch {
@@ -27,6 +29,7 @@ export interface Batch {
 export interface IngestDeps {
   readonly clock: Clock
   readonly metrics: Metrics
+  readonly log: Log
 }
 
 type Apply = Extract<Unit, { kind: 'apply' }>
@@ -48,7 +51,7 @@ export class Ingest {
   readonly #deps: IngestDeps
   readonly #intake: Intake
   readonly #stateOf: (client: number) => number
-  #levelOf: (client: number, clock: number) => number
+  #check: DocumentCheck
   /** Units that a document was given which broke before anybody was told: the next document gets them first. */
   #again: Apply[] = []
   /** What the document was given in the transaction that runs, units and parts that had waited. */
@@ -73,7 +76,7 @@ export class Ingest {
     this.#size = size
     this.#deps = deps
     this.#stateOf = (client) => Y.getState(this.#doc.store, client)
-    this.#levelOf = typeLevels(doc)
+    this.#check = new DocumentCheck(doc, this.#stateOf)
     this.#intake = new Intake(this.#stateOf)
   }
 
@@ -103,7 +106,7 @@ export class Ingest {
   use(doc: Y.Doc, size: RoomSize): void {
     this.#doc = doc
     this.#size = size
-    this.#levelOf = typeLevels(doc)
+    this.#check = new DocumentCheck(doc, this.#stateOf)
     // They are stored, so that this document has met them too.
     this.#orphans = []
   }
@@ -169,12 +172,15 @@ export class Ingest {
   /** What storage brought and the document could only park (a bad record came before it) waits outside from now on. */
   putAside(): void {
     const { store } = this.#doc
-    if (store.pendingStructs !== null) {
-      this.#orphans.push({ update: store.pendingStructs.update, isV2: true, missing: store.pendingStructs.missing })
-    }
-    if (store.pendingDs !== null) this.#orphans.push({ update: store.pendingDs, isV2: true, missing: new Map() })
+    const { pendingStructs, pendingDs } = store
     store.pendingStructs = null
     store.pendingDs = null
+    // Yjs gives what it could not integrate in its second encoding, which nothing here reads.
+    if (pendingStructs !== null) {
+      const { update, missing } = pendingStructs
+      this.#orphans.push({ update: Y.convertUpdateFormatV2ToV1(update), missing })
+    }
+    if (pendingDs !== null) this.#orphans.push({ update: Y.convertUpdateFormatV2ToV1(pendingDs), missing: new Map() })
   }
 
   #next(): Unit | null {
@@ -185,41 +191,68 @@ export class Ingest {
     if (unit.kind === 'step') return
     const { member } = unit.received
     if (unit.kind === 'refused') this.#strike(member, unit.reason)
-    else if (unit.first && this.#buried.size > 0 && this.isBuried(unit.summary.sections.map(({ client }) => client))) {
-      this.#intake.skipRest(member)
-      member.outbox.end(CLOSE.boardDeleted)
-    } else if (unit.first && this.#size.refuses(unit.summary, this.#stateOf)) {
-      this.#deps.metrics.messageErrors.add('board_too_large')
-      this.#intake.skipRest(member)
-      member.outbox.end(CLOSE.boardTooLarge)
-    } else if (unit.summary.types > 0 && typeDepth(unit.update, this.#levelOf) > MAX_TYPE_DEPTH) {
-      this.#intake.skipRest(member)
-      this.#strike(member, 'nesting')
-    } else {
-      this.#units.push(unit)
-      this.#apply(unit)
-    }
+    else if (unit.first && !this.#mayWrite(member, unit.summary)) this.#intake.skipRest(member)
+    else if (!this.#place(unit)) this.#intake.skipRest(member)
   }
 
-  #apply(unit: Apply): void {
+  /** Whether the room takes this from a member at all; one that may not is shown the door. */
+  #mayWrite({ outbox }: Member, summary: UpdateSummary): boolean {
+    if (this.#buried.size > 0 && this.isBuried(summary.sections.map(({ client }) => client))) {
+      outbox.end(CLOSE.boardDeleted)
+      return false
+    }
+    if (!this.#size.refuses(summary, this.#stateOf)) return true
+    this.#deps.metrics.messageErrors.add('board_too_large')
+    outbox.end(CLOSE.boardTooLarge)
+    return false
+  }
+
+  /** Applies an update or a slice of one, or parks what leans on something that is not there. False: it was refused. */
+  #place(unit: Apply): boolean {
     const { received, update, summary, stripped } = unit
     const { member, isAnswer } = received
+    const whole = { update: received.update, summary }
+    const news = this.#check.newsOf(update, whole)
     // The summary is of the whole update: a slice is looked at itself.
-    const known = update === received.update ? gapOf(summary, this.#stateOf) : undefined
-    const gap = known === undefined ? findGap(update, this.#stateOf) : known
-    if (gap !== null && !isAnswer) {
-      // A copy of its own: a small one lies in a shared pool, which would be kept with it.
-      this.#park(member, { update: new Uint8Array(update), isV2: false, missing: new Map([[gap.client, gap.clock]]) })
+    const quick = news === received.update ? gapOf(summary, this.#stateOf) : undefined
+    const gap = quick === undefined ? findGap(news, this.#stateOf) : quick
+    if (gap === null) {
+      if (!this.#apply(unit, member, news, whole)) return false
+    } else if (!isAnswer) {
+      this.#units.push(unit)
+      this.#park(member, news, gap)
     } else {
-      this.#current = unit
-      applyOwned(this.#doc, update)
-      this.#current = null
-      this.#parkPending(member)
+      // Its author waits for the same: what can be taken in is.
+      const { ready, waiting } = partReady(news, this.#stateOf)
+      if (!this.#apply(unit, member, ready, whole)) return false
+      if (waiting !== null) this.#park(member, waiting, findGap(waiting, this.#stateOf) ?? gap)
     }
     // An answer holds all its author has: asking again would bring the same.
-    if ((gap === null && stripped === 0) || isAnswer) return
+    if ((gap === null && stripped === 0) || isAnswer) return true
     this.#deps.metrics.resyncsIn.add('gap')
     member.repair.request()
+    return true
+  }
+
+  /** Gives the document a part of what was sent. False: it is nothing that Yjs can have made. */
+  #apply(source: Apply | Applied, member: Member, part: Uint8Array, whole: Whole): boolean {
+    const fit = this.#check.judge(part, whole)
+    if (typeof fit === 'string') {
+      this.#strike(member, fit)
+      return false
+    }
+    if ('member' in source) this.#parts.push(source)
+    else this.#units.push(source)
+    this.#current = source
+    applyOwned(this.#doc, fit)
+    this.#current = null
+    const { store } = this.#doc
+    if (store.pendingStructs === null && store.pendingDs === null) return true
+    // Nothing was missing, so its structs wait for each other.
+    store.pendingStructs = null
+    store.pendingDs = null
+    this.#strike(member, 'circle')
+    return false
   }
 
   /** Notes an offence of this member; with the last one it is closed. */
@@ -232,19 +265,11 @@ export class Ingest {
   }
 
   /** Keeps what waits for a predecessor with the member it came from (IN4). */
-  #park(member: Member, part: ParkedPart): void {
+  #park(member: Member, update: Uint8Array, { client, clock }: Gap): void {
     this.#hasParked = true
+    // A copy of its own: a small one lies in a shared pool, which would be kept with it.
+    const part = { update: new Uint8Array(update), missing: new Map([[client, clock]]) }
     if (!member.repair.park(part)) this.#strike(member, 'gap_overflow')
-  }
-  /** Takes out of the document what Yjs could not integrate: there it would cost every later update. */
-  #parkPending(member: Member): void {
-    const { store } = this.#doc
-    const { pendingStructs } = store
-    store.pendingStructs = null
-    store.pendingDs = null
-    if (pendingStructs !== null) {
-      this.#park(member, { update: pendingStructs.update, isV2: true, missing: pendingStructs.missing })
-    }
   }
 
   #retryParked(members: Iterable<Member>): void {
@@ -252,29 +277,34 @@ export class Ingest {
     for (const member of members) {
       if (member.repair.parked.length === 0) continue
       stillParked = true
-      for (const part of member.repair.takeReady(this.#stateOf)) {
-        const gap = part.isV2 ? null : findGap(part.update, this.#stateOf)
-        if (gap !== null) this.#park(member, { ...part, missing: new Map([[gap.client, gap.clock]]) })
-        else {
-          this.#current = { member, update: part.update, isAnswer: false }
-          this.#parts.push(this.#current)
-          this.#applyParked(part)
-          this.#current = null
-          this.#parkPending(member)
-        }
-      }
+      for (const { update } of member.repair.takeReady(this.#stateOf)) this.#applyParked(member, update)
     }
     this.#hasParked = stillParked
     const isReady = ({ missing }: ParkedPart): boolean =>
       [...missing].some(([client, clock]) => clock < this.#stateOf(client))
     if (this.#leavesOrphans || !this.#orphans.some(isReady)) return
     this.#hadOrphans = true
-    for (const part of this.#orphans.splice(0)) this.#applyParked(part)
+    for (const { update } of this.#orphans.splice(0)) this.#applyOrphan(update)
     this.putAside()
   }
-  #applyParked({ update, isV2 }: ParkedPart): void {
-    if (isV2) applyOwnedV2(this.#doc, update)
-    else applyOwned(this.#doc, update)
+
+  /** All that was asked when the part came is asked again: the document is another one now. */
+  #applyParked(member: Member, update: Uint8Array): void {
+    const check = checkUpdate(update)
+    if (!check.ok || !this.#mayWrite(member, check.summary)) return
+    const whole = { update, summary: check.summary }
+    const news = this.#check.newsOf(update, whole)
+    const gap = findGap(news, this.#stateOf)
+    if (gap === null) this.#apply({ member, update, isAnswer: false }, member, news, whole)
+    else this.#park(member, news, gap)
+  }
+
+  /** What the store had for long is nobody's offence: a part that cannot be taken in is left where it is. */
+  #applyOrphan(update: Uint8Array): void {
+    const check = checkUpdate(update)
+    const fit = check.ok ? this.#check.judge(update, { update, summary: check.summary }) : check.reason
+    if (typeof fit === 'string') this.#deps.log.error({ reason: fit }, 'stored part could not be applied')
+    else applyOwned(this.#doc, fit)
   }
 }
 

@@ -28,20 +28,8 @@ class OwningDecoderV1 extends Y.UpdateDecoderV1 {
     return owned(super.readAny())
   }
 }
-class OwningDecoderV2 extends Y.UpdateDecoderV2 {
-  override readAny(): unknown {
-    return owned(super.readAny())
-  }
-  override readBuf(): Uint8Array {
-    return new Uint8Array(super.readBuf())
-  }
-}
 
 /** As `Y.applyUpdate`. */
 export function applyOwned(doc: Y.Doc, update: Uint8Array, origin?: unknown): void {
   Y.applyUpdateV2(doc, update, origin, OwningDecoderV1)
-}
-/** As `Y.applyUpdateV2`: the encoding in which Yjs gives what it could not integrate. */
-export function applyOwnedV2(doc: Y.Doc, update: Uint8Array, origin?: unknown): void {
-  Y.applyUpdateV2(doc, update, origin, OwningDecoderV2)
 }

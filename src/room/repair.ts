@@ -5,11 +5,9 @@
  */
 import type { Clock } from '../observe/clock.ts'
 
-/** An update that cannot be applied yet, or the part of one that Yjs could not integrate. */
+/** An update that cannot be applied yet, or the part of one that could not. */
 export interface ParkedPart {
   readonly update: Uint8Array
-  /** Yjs gives what it could not integrate in its second encoding. */
-  readonly isV2: boolean
   /** Per author the clock that it waits for. */
   readonly missing: ReadonlyMap<number, number>
 }

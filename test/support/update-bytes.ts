@@ -18,3 +18,8 @@ export function varstring(text: string): number[] {
   const bytes = new TextEncoder().encode(text)
   return [...varuint(bytes.length), ...bytes]
 }
+
+/** Text of one byte a character, without its length. */
+export function ascii(text: string): number[] {
+  return [...text].map((char) => char.charCodeAt(0))
+}
