@@ -16,7 +16,9 @@ import { Announcer } from './a11y/announcer.ts'
 import { History } from './board/history.ts'
 import { Board } from './board/model.ts'
 import { Renderer } from './canvas/renderer.ts'
+import { rememberView } from './canvas/view-memory.ts'
 import { Viewport } from './canvas/viewport.ts'
+import { Attention } from './input/attention.ts'
 import { Connection } from './line/connection.ts'
 import { showCursors } from './people/cursors.ts'
 import { openIdentity } from './people/identity.ts'
@@ -64,6 +66,7 @@ const stage = h('div', {
 document.body.append(h('main', {}, stage))
 const renderer = new Renderer(stage, board, view, themeChoice.theme, grid)
 view.lookAt({ x: 0, y: 0 }, 1)
+const cameBack = rememberView(view, room)
 
 const bench: Bench = {
   board,
@@ -84,14 +87,16 @@ shareSelection(bench)
 
 const toasts = new Toasts()
 const announcer = new Announcer()
-const commands = new Commands(bench, toasts)
+const ops = new Commands(bench, toasts)
+const attention = new Attention(stage)
 const trouble = new Trouble(board, history, view, connection)
-furnish({
+const table = furnish({
   room,
   stage,
   bench,
   tools,
-  commands,
+  ops,
+  attention,
   connection,
   identity,
   themeChoice,
@@ -104,6 +109,7 @@ furnish({
 
 identity.watch(({ name, color }) => presence.show({ name, color }))
 bench.tool.watch((tool) => {
+  bench.editing.set(null)
   if (tool !== 'select') bench.selection.set(new Set())
 })
 connection.state.watch(({ is }) => {
@@ -115,11 +121,23 @@ connection.state.watch(({ is }) => {
 
 /** For tests and the curious; nothing here depends on it. */
 Object.assign(window, {
-  yweir: { board, provider: connection.provider, connection, presence, view, bench, commands, trouble },
+  yweir: {
+    board,
+    provider: connection.provider,
+    connection,
+    presence,
+    view,
+    bench,
+    commands: ops,
+    table,
+    attention,
+    trouble,
+  },
 })
 
 const store = new IndexeddbPersistence(`y-weir:${room}`, doc)
 await Promise.race([store.whenSynced, new Promise((done) => setTimeout(done, STORE_PATIENCE_MS))])
-if (board.shapes.size > 0) commands.showContents()
-else connection.provider.once('sync', () => commands.showContents())
+if (cameBack) announcer.say('The view is where it was.')
+else if (board.shapes.size > 0) ops.showContents()
+else connection.provider.once('sync', () => ops.showContents())
 await connection.connect()

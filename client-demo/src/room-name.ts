@@ -1,3 +1,5 @@
+import type { Toasts } from './ui/toast.ts'
+
 const FIRST =
   'amber brisk calm clear dewy early gentle hazel ivory keen lively mellow misty pale quiet silver slow still sunny tidal'
 const SECOND =
@@ -23,6 +25,32 @@ export function roomOfThisPage(): string {
   url.searchParams.set('room', room)
   history.replaceState(null, '', url)
   return room
+}
+
+/** True when the text is on the clipboard. Without the clipboard API (plain http) the old command still works. */
+async function toClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    let written = false
+    const onCopy = (event: ClipboardEvent) => {
+      event.clipboardData?.setData('text/plain', text)
+      event.preventDefault()
+      event.stopImmediatePropagation()
+      written = true
+    }
+    document.addEventListener('copy', onCopy, { capture: true, once: true })
+    document.execCommand('copy')
+    document.removeEventListener('copy', onCopy, true)
+    return written
+  }
+}
+
+export async function copyLink(room: string, toasts: Toasts): Promise<void> {
+  const link = linkToRoom(room)
+  if (await toClipboard(link)) toasts.say('Link copied. Whoever opens it is on this board.')
+  else toasts.say(`The link: ${link}`)
 }
 
 /** A link that others can open: never with the token of this page. */

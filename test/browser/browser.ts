@@ -43,6 +43,7 @@ export interface BoardPage extends Page {
 }
 
 export interface OpenOptions extends BrowserContextOptions {
+  /** Empty: somebody who has not been asked yet. */
   readonly name?: string
   /** Waits until the line is good; false for pages that are meant to be refused. */
   readonly connected?: boolean
@@ -58,7 +59,7 @@ export async function openBoard(
   const context = await browser!.newContext({ viewport: { width: 1200, height: 800 }, ...options })
   t.onTestFinished(() => context.close())
   const known = JSON.stringify(JSON.stringify({ name, color: '#0b7079' }))
-  await context.addInitScript(`localStorage.setItem('y-weir:identity', ${known})`)
+  if (name) await context.addInitScript(`localStorage.setItem('y-weir:identity', ${known})`)
   const page = Object.assign(await context.newPage(), { complaints: [] as string[] })
   page.on('pageerror', (error) => page.complaints.push(String(error.stack ?? error)))
   page.on('console', (message) => {

@@ -61,9 +61,7 @@ export class ObjectList {
     bench.selection.watch(() => this.#refreshSoon())
   }
 
-  toggle(): void {
-    this.element.hidden = !this.element.hidden
-    if (this.element.hidden) return
+  opened(): void {
     this.#refresh()
     this.#filter.focus()
   }

@@ -15,6 +15,20 @@ export class History {
     })
   }
 
+  get canUndo(): boolean {
+    return this.manager.undoStack.length > 0
+  }
+
+  get canRedo(): boolean {
+    return this.manager.redoStack.length > 0
+  }
+
+  /** Calls back whenever there may be more or less to undo or redo. */
+  onChange(listener: () => void): void {
+    for (const name of ['stack-item-added', 'stack-item-popped', 'stack-cleared'] as const)
+      this.manager.on(name, listener)
+  }
+
   mark(): void {
     this.manager.stopCapturing()
   }

@@ -7,15 +7,20 @@ export function saveFile(name: string, content: Blob): void {
 }
 
 /** Asks for one file; null when the dialog is closed without. */
-export function pickFile(accept: string): Promise<File | null> {
+export const pickFile = async (accept: string): Promise<File | null> => (await pick(accept, false))[0] ?? null
+
+/** Asks for any number of files. */
+export const pickFiles = (accept: string): Promise<File[]> => pick(accept, true)
+
+function pick(accept: string, multiple: boolean): Promise<File[]> {
   return new Promise((done) => {
     const input = h('input', {
       class: 'visually-hidden',
-      attrs: { type: 'file', accept, tabindex: -1, 'aria-hidden': 'true' },
+      attrs: { type: 'file', accept, multiple, tabindex: -1, 'aria-hidden': 'true' },
     })
     const finish = () => {
       input.remove()
-      done(input.files?.[0] ?? null)
+      done([...(input.files ?? [])])
     }
     input.addEventListener('change', finish)
     input.addEventListener('cancel', finish)

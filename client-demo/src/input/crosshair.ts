@@ -1,6 +1,6 @@
 /**
- * A pointer for the keyboard: while a drawing tool is chosen, the arrow keys move a crosshair, Enter or Space puts the tool
- * down and lifts it again. Every tool works this way without knowing it.
+ * A pointer for the keyboard: while a drawing tool is chosen, the arrow keys move a crosshair, Enter puts the tool down and
+ * lifts it again. Every tool works this way without knowing it.
  */
 import type { Point } from '../board/geometry.ts'
 import { SURFACE } from '../canvas/palette.ts'
@@ -9,22 +9,21 @@ import type { Viewport } from '../canvas/viewport.ts'
 import type { Presence } from '../people/presence.ts'
 import type { Signal } from '../signal.ts'
 import type { Press, Tool, ToolName } from '../tools/tool.ts'
+import type { Attention } from './attention.ts'
+import { ARROWS } from './keyboard.ts'
 
 const STEP_PX = 10
 const BIG_STEP_PX = 50
 const EDGE_PX = 40
-const ARROWS: Record<string, readonly [number, number]> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-}
 
 export class Crosshair {
   #at: Point | null = null
   #down: Tool | null = null
+  readonly #begins: () => () => void
+  #leave: (() => void) | null = null
 
   constructor(
+    attention: Attention,
     stage: HTMLElement,
     private readonly view: Viewport,
     private readonly renderer: Renderer,
@@ -33,7 +32,8 @@ export class Crosshair {
     private readonly tool: Signal<ToolName>,
     private readonly say: (text: string) => void,
   ) {
-    tool.watch(() => this.cancel())
+    this.#begins = () => attention.enter({ kind: 'gesture', close: () => this.#stop('cancel') })
+    tool.watch(() => this.#stop('interrupt'))
     stage.addEventListener('pointermove', () => this.#hide())
     stage.addEventListener('blur', () => this.#hide())
     renderer.addLive((ctx, { zoom }, theme) => {
@@ -65,16 +65,18 @@ export class Crosshair {
       this.#move(arrow, event)
       return true
     }
-    if (event.key !== 'Enter' && event.key !== ' ') return false
+    if (event.key !== 'Enter') return false
     this.#at ??= this.view.centre
     const press = this.#press(event)
     if (this.#down) {
       const tool = this.#down
       this.#down = null
+      this.#leave?.()
       tool.up(press)
       this.say('Lifted')
     } else {
       this.#down = this.tools[this.tool.value] ?? null
+      this.#leave = this.#begins()
       this.#down?.down(press)
       this.say('Down. Move with the arrow keys, press Enter to lift.')
     }
@@ -82,11 +84,12 @@ export class Crosshair {
     return true
   }
 
-  cancel(): boolean {
+  #stop(how: 'cancel' | 'interrupt'): void {
     const tool = this.#down
     this.#down = null
-    tool?.cancel()
-    return tool !== null
+    this.#leave?.()
+    if (how === 'interrupt' && tool?.interrupt) tool.interrupt()
+    else tool?.cancel()
   }
 
   #hide(): void {

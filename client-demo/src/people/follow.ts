@@ -1,4 +1,5 @@
 import type { Viewport } from '../canvas/viewport.ts'
+import type { Attention } from '../input/attention.ts'
 import { signal } from '../signal.ts'
 import { textButton } from '../ui/button.ts'
 import { h } from '../ui/dom.ts'
@@ -14,7 +15,9 @@ export class Follow {
   constructor(
     private readonly presence: Presence,
     private readonly view: Viewport,
+    attention: Attention,
   ) {
+    let leave: (() => void) | null = null
     const label = h('span')
     this.element = h(
       'div',
@@ -31,6 +34,8 @@ export class Follow {
     this.following.watch((id) => {
       const person = id === null ? undefined : presence.others.get(id)
       this.element.hidden = !person
+      leave?.()
+      leave = person ? attention.enter({ kind: 'following', close: () => this.stop() }) : null
       if (!person) return
       label.textContent = `Following ${person.name}`
       this.element.style.setProperty('--person', person.color)
@@ -43,10 +48,8 @@ export class Follow {
     this.#look()
   }
 
-  stop(): boolean {
-    const was = this.following.value !== null
+  stop(): void {
     this.following.set(null)
-    return was
   }
 
   #look(): void {

@@ -39,6 +39,22 @@ function stored(): Identity | null {
   }
 }
 
+const ASKED_KEY = 'y-weir:asked'
+let asked = false
+
+/** True the first time ever: whoever does not want to be asked for a name keeps the suggested one. */
+export function askOnce(): boolean {
+  if (asked) return false
+  asked = true
+  try {
+    if (localStorage.getItem(ASKED_KEY) !== null) return false
+    localStorage.setItem(ASKED_KEY, '1')
+  } catch {
+    // Storage is switched off: once per visit.
+  }
+  return true
+}
+
 export function openIdentity(): Signal<Identity> {
   const identity = signal<Identity>(
     stored() ?? { name: `${any(ADJECTIVES)} ${any(ANIMALS)}`, color: any(PEOPLE_COLORS), chosen: false },

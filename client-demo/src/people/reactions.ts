@@ -1,7 +1,9 @@
 /** A picture that floats up from where somebody is, for everybody, without a trace in the document. */
 import type { Viewport } from '../canvas/viewport.ts'
+import type { Attention } from '../input/attention.ts'
 import { iconButton } from '../ui/button.ts'
 import { h, reducedMotion } from '../ui/dom.ts'
+import { popover } from '../ui/popover.ts'
 import type { Presence } from './presence.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -67,6 +69,7 @@ function picture(glyph: number): SVGSVGElement | null {
 }
 
 export function reactions(
+  attention: Attention,
   stage: HTMLElement,
   presence: Presence,
   view: Viewport,
@@ -115,12 +118,7 @@ export function reactions(
     button.append(picture(glyph)!)
     return button
   })
-  const panel = h(
-    'div',
-    { class: 'popover card reaction-panel', attrs: { id: 'reactions', popover: 'auto', 'aria-label': 'Reactions' } },
-    ...buttons,
-  )
   const opener = iconButton({ icon: 'smile', label: 'React', onClick: () => {} })
-  opener.setAttribute('popovertarget', 'reactions')
-  return h('div', { class: 'reaction-holder' }, opener, panel)
+  const panel = popover(attention, { id: 'reactions', label: 'Reactions', look: 'reaction-panel', opener }, ...buttons)
+  return h('div', { class: 'reaction-holder' }, opener, panel.element)
 }

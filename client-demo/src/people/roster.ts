@@ -1,8 +1,10 @@
+import type { Attention } from '../input/attention.ts'
 import type { Signal } from '../signal.ts'
 import { textButton } from '../ui/button.ts'
 import { h } from '../ui/dom.ts'
+import { popover } from '../ui/popover.ts'
 import type { Identity } from './identity.ts'
-import { MAX_NAME_LENGTH, PEOPLE_COLORS, tidyName } from './identity.ts'
+import { askOnce, MAX_NAME_LENGTH, PEOPLE_COLORS, tidyName } from './identity.ts'
 import type { Presence } from './presence.ts'
 import { inkOn } from './presence-validation.ts'
 
@@ -74,16 +76,29 @@ interface Actions {
 }
 
 /** Faces in the corner; behind them the list of everybody here, with a way to follow each. */
-export function roster(presence: Presence, identity: Signal<Identity>, { follow, following }: Actions): HTMLElement {
+export function roster(
+  attention: Attention,
+  presence: Presence,
+  identity: Signal<Identity>,
+  { follow, following }: Actions,
+): { element: HTMLElement; open(): void } {
   const faces = h('span', { class: 'faces' })
-  const button = h('button', { class: 'roster-button', attrs: { type: 'button', popovertarget: 'people' } }, faces)
+  const button = h('button', { class: 'roster-button', attrs: { type: 'button' } }, faces)
   const list = h('ul', { class: 'people-list', attrs: { 'aria-label': 'Who is here' } })
   const me = h('div', { class: 'people-me' })
-  const panel = h('div', { class: 'popover card people', attrs: { id: 'people', popover: 'auto' } }, me, list)
+  const panel = popover(attention, { id: 'people', label: 'People here', look: 'people', opener: button }, me, list)
 
   const showMe = () => {
     const { name, color, chosen } = identity.value
-    const edit = () => me.replaceChildren(identityForm(identity, showMe))
+    const edit = () => {
+      me.replaceChildren(
+        identityForm(identity, () => {
+          showMe()
+          panel.close()
+        }),
+      )
+      if (panel.isOpen) me.querySelector('input')?.focus()
+    }
     if (!chosen) edit()
     else
       me.replaceChildren(
@@ -137,10 +152,15 @@ export function roster(presence: Presence, identity: Signal<Identity>, { follow,
     show()
   }
   presence.changed.on(showIfChanged)
+  // Asked once, and not before there is somebody to show the name to; never in the middle of something.
+  presence.changed.on(() => {
+    if (identity.value.chosen || presence.others.size === 0 || attention.top || !askOnce()) return
+    panel.open({ quiet: true })
+  })
   following.watch(showIfChanged)
   identity.watch(() => {
     showIfChanged()
     showMe()
   })
-  return h('div', { class: 'roster' }, button, panel)
+  return { element: h('div', { class: 'roster' }, button, panel.element), open: () => panel.open() }
 }

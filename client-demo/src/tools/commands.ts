@@ -1,5 +1,5 @@
 /** What can be done with the selection without a pointer: by keys, buttons and menus alike. */
-import type { Rect } from '../board/geometry.ts'
+import type { Point, Rect } from '../board/geometry.ts'
 import { applyTransform, boundsOf, boxOf, contains, type Transform, union } from '../board/geometry.ts'
 import { ImageRefused, importImage } from '../board/image-import.ts'
 import type { Box, Draft, Shape } from '../board/shape.ts'
@@ -128,8 +128,9 @@ export class Commands {
     return true
   }
 
+  /** From a button: the browser's own copy event, which ends in `copyTo`; where it is refused, this browser's store. */
   copy(): void {
-    if (this.copyTo(null)) this.toasts.say('Copied. Paste it here or on another board.')
+    if (document.execCommand('copy') || this.copyTo(null)) this.toasts.say('Copied. Paste it here or on another board.')
   }
 
   cut(): void {
@@ -145,8 +146,8 @@ export class Commands {
   }
 
   async pasteFrom(clipboard: DataTransfer): Promise<void> {
-    const image = [...clipboard.files].find((file) => file.type.startsWith('image/'))
-    if (image) return this.addImage(image)
+    const images = [...clipboard.files].filter((file) => file.type.startsWith('image/'))
+    if (images.length > 0) return this.addImages(images)
     const drafts = boardFromJson(clipboard.getData(CLIPBOARD_TYPE)) ?? boardFromJson(clipboard.getData('text/plain'))
     if (drafts) this.#insertInView(drafts)
     else this.#addText(clipboard.getData('text/plain'))
@@ -188,18 +189,26 @@ export class Commands {
     ])
   }
 
-  async addImage(file: Blob): Promise<void> {
-    try {
-      const { bytes, w, h } = await importImage(file)
-      const { view } = this.bench
-      const factor = Math.min(1, IMAGE_SIDE / Math.max(w, h))
-      const [shownW, shownH] = [w * factor, h * factor]
-      const box: Box = [view.centre.x - shownW / 2, view.centre.y - shownH / 2, shownW, shownH, 0]
-      this.insert([{ kind: 'image', box, color: 'ink', image: bytes }])
-    } catch (error) {
-      if (!(error instanceof ImageRefused)) throw error
-      this.toasts.say(error.message, 'warning')
+  /** Pictures side by side, in rows as wide as they are high, around a place on the board. */
+  async addImages(files: readonly File[], at: Point = this.bench.view.centre): Promise<void> {
+    if (this.bench.board.readOnly || files.length === 0) return
+    const columns = Math.ceil(Math.sqrt(files.length))
+    const drafts: Draft[] = []
+    for (const file of files) {
+      try {
+        const { bytes, w, h } = await importImage(file)
+        const factor = Math.min(1, IMAGE_SIDE / Math.max(w, h))
+        const [shownW, shownH] = [w * factor, h * factor]
+        const [column, row] = [drafts.length % columns, Math.floor(drafts.length / columns)]
+        const step = IMAGE_SIDE + COPY_OFFSET
+        const box: Box = [at.x + column * step - shownW / 2, at.y + row * step - shownH / 2, shownW, shownH, 0]
+        drafts.push({ kind: 'image', box, color: 'ink', image: bytes })
+      } catch (error) {
+        if (!(error instanceof ImageRefused)) throw error
+        this.toasts.say(files.length > 1 ? `${file.name}: ${error.message}` : error.message, 'warning')
+      }
     }
+    this.insert(drafts)
   }
 
   /** Selects the next object in painting order, for those who cannot point. */

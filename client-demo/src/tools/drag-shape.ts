@@ -25,6 +25,7 @@ export function dragShapeTool(
   { board, history, renderer, presence, selection, look, tool, view }: Bench,
 ): Tool {
   let start: Press | null = null
+  let last: Press | null = null
   let preview: (Preview & { is: 'shape' }) | null = null
 
   const boxTo = (press: Press): Box => {
@@ -41,13 +42,30 @@ export function dragShapeTool(
     renderer.requestLive()
   }
 
+  const place = (press: Press) => {
+    if (!start) return
+    let box = boxTo(press)
+    const tiny = Math.hypot(box[2], box[3]) * view.zoom < SMALLEST_PX
+    const { color, fill, width } = look.value
+    if (tiny && !isLine(kind)) {
+      const [w, h] = DEFAULT_SIZE
+      box = [start.x - w / 2, start.y - h / 2, w, h, 0]
+    }
+    end()
+    if (tiny && isLine(kind)) return
+    history.mark()
+    const ids = board.create([{ kind, box, color, fill: isLine(kind) ? 'none' : fill, width }])
+    selection.set(new Set(ids))
+  }
+
   return {
     cursor: 'crosshair',
     down(press) {
-      start = press
+      start = last = press
     },
     move(press) {
       if (!start) return
+      last = press
       const { color, fill, width } = look.value
       preview = { is: 'shape', kind, box: boxTo(press), color, fill: isLine(kind) ? 'none' : fill, width }
       presence.show({ preview })
@@ -55,21 +73,14 @@ export function dragShapeTool(
     },
     up(press) {
       if (!start) return
-      let box = boxTo(press)
-      const tiny = Math.hypot(box[2], box[3]) * view.zoom < SMALLEST_PX
-      const { color, fill, width } = look.value
-      if (tiny && !isLine(kind)) {
-        const [w, h] = DEFAULT_SIZE
-        box = [start.x - w / 2, start.y - h / 2, w, h, 0]
-      }
-      end()
-      if (tiny && isLine(kind)) return
-      history.mark()
-      const ids = board.create([{ kind, box, color, fill: isLine(kind) ? 'none' : fill, width }])
-      selection.set(new Set(ids))
+      place(press)
       tool.set('select')
     },
     cancel: end,
+    interrupt() {
+      if (preview && last) place(last)
+      else end()
+    },
     paint(ctx, _view, theme) {
       if (preview) paintPreview(ctx, preview, theme)
       return preview !== null

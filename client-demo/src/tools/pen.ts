@@ -75,6 +75,7 @@ export function penTool({ board, history, renderer, look, view }: Bench): Tool {
       add(press)
       finish()
     },
+    interrupt: finish,
     cancel() {
       const id = stroke?.id
       finish()

@@ -19,20 +19,34 @@ import { paintHandle, paintOutline } from '../canvas/selection-paint.ts'
 import type { Handle } from './handles.ts'
 import { cursorFor, frameOf, handleAt, handlesOf, pull } from './handles.ts'
 import type { Bench, Press, Tool } from './tool.ts'
+import { placeText } from './writing.ts'
 
 const MOVES_AFTER_PX = 3
 const HANDLE_REACH_PX = 10
 const TOUCH_REACH_PX = 22
+const NUDGE_WRITE_MS = 250
+/** Taps of an arrow key closer together than this are one step to undo. */
+const NUDGE_PAUSE_MS = 600
 
 type Gesture =
   | { is: 'marquee'; from: Press; to: Press; before: ReadonlySet<string> }
   | { is: 'press'; from: Press; clicked: string | null }
   | { is: 'change'; from: Press; handle: Handle | null; frame: Box; how: Transform }
   | { is: 'end-of-line'; which: 'start' | 'end'; id: string; box: Box }
+  /** Arrow keys: where the shapes are by now, and the timer that writes it. */
+  | { is: 'keys'; boxes: ReadonlyMap<string, Box>; timer: number }
 
-export function selectTool(bench: Bench): Tool {
+export interface SelectTool extends Tool {
+  /** One step of an arrow key; a key held down is one step to undo, and written a few times a second. */
+  nudge(how: Transform): void
+  /** The key is up. */
+  settle(): void
+}
+
+export function selectTool(bench: Bench): SelectTool {
   const { board, history, renderer, presence, selection, view, editing } = bench
   let gesture: Gesture | null = null
+  let nudgedAt = Number.NEGATIVE_INFINITY
 
   const selected = (): Shape[] => [...selection.value].flatMap((id) => board.shapes.get(id) ?? [])
   const topAt = (point: Press): Shape | undefined =>
@@ -48,9 +62,13 @@ export function selectTool(bench: Bench): Tool {
 
   const boxAfter = (shape: Shape): Box => {
     if (gesture?.is === 'end-of-line' && gesture.id === shape.id) return gesture.box
-    if (gesture?.is !== 'change') return boxOf(shape)
-    const next = applyTransform(boxOf(shape), gesture.how)
-    if (shape.kind !== 'text' || gesture.how.op !== 'scale') return next
+    if (gesture?.is === 'keys') return gesture.boxes.get(shape.id) ?? boxOf(shape)
+    return gesture?.is === 'change' ? changed(shape, boxOf(shape), gesture.how) : boxOf(shape)
+  }
+
+  const changed = (shape: Shape, box: Box, how: Transform): Box => {
+    const next = applyTransform(box, how)
+    if (shape.kind !== 'text' || how.op !== 'scale') return next
     // The height of a text follows from its width.
     const height = layoutOf({ ...shape, box: next }).height
     return [next[0], next[1], next[2], height, next[4]]
@@ -58,7 +76,8 @@ export function selectTool(bench: Bench): Tool {
 
   const begin = (next: Gesture) => {
     gesture = next
-    renderer.lift('select', next.is === 'change' || next.is === 'end-of-line' ? new Set(selection.value) : new Set())
+    const moves = next.is === 'change' || next.is === 'end-of-line' || next.is === 'keys'
+    renderer.lift('select', moves ? new Set(selection.value) : new Set())
     renderer.requestLive()
   }
 
@@ -83,15 +102,68 @@ export function selectTool(bench: Bench): Tool {
     selection.set(new Set([...g.before, ...inside.map((shape) => shape.id)]))
   }
 
+  const isStill = (from: Press, to: Press) => Math.hypot(to.x - from.x, to.y - from.y) * view.zoom <= MOVES_AFTER_PX
+
+  /** A double-click: on a text or note its words, on nothing at all a new text. */
+  const openText = (press: Press) => {
+    const top = topAt(press)
+    if (top && !hasText(top.kind)) return
+    if (top) {
+      selection.set(new Set([top.id]))
+      editing.set(top.id)
+    } else placeText('text', press, bench)
+  }
+
   const lineBox = (shape: Shape, which: 'start' | 'end', to: Point): Box => {
     const [from, , till] = corners(shape.box)
     const [a, b] = which === 'start' ? [to, till!] : [from!, to]
     return [a.x, a.y, b.x - a.x, b.y - a.y, 0]
   }
 
+  const write = () => board.setBoxes(new Map(selected().map((shape) => [shape.id, boxAfter(shape)])))
+
+  const settle = () => {
+    if (gesture?.is !== 'keys') return
+    window.clearTimeout(gesture.timer)
+    write()
+    nudgedAt = performance.now()
+    end()
+  }
+
+  const nudge = (how: Transform) => {
+    if (gesture && gesture.is !== 'keys') return
+    const boxes = new Map(selected().map((shape) => [shape.id, changed(shape, boxAfter(shape), how)]))
+    if (boxes.size === 0) return
+    if (gesture) {
+      gesture.boxes = boxes
+      gesture.timer ||= window.setTimeout(writeNudge, NUDGE_WRITE_MS)
+      renderer.requestLive()
+      return
+    }
+    if (performance.now() - nudgedAt > NUDGE_PAUSE_MS) history.mark()
+    begin({ is: 'keys', boxes, timer: window.setTimeout(writeNudge, NUDGE_WRITE_MS) })
+  }
+
+  const writeNudge = () => {
+    if (gesture?.is !== 'keys') return
+    gesture.timer = 0
+    write()
+  }
+
+  const finish = () => {
+    if (gesture?.is === 'change' || gesture?.is === 'end-of-line') {
+      history.mark()
+      write()
+    }
+    end()
+  }
+
   return {
     cursor: 'default',
+    nudge,
+    settle,
     down(press) {
+      settle()
       const shapes = selected()
       const handle = board.readOnly ? null : handleAt(handlesOf(shapes, view.zoom), press, reach(press))
       const frame = frameOf(shapes)
@@ -101,11 +173,6 @@ export function selectTool(bench: Bench): Tool {
         begin({ is: 'change', from: press, handle, frame, how: { op: 'move', dx: 0, dy: 0 } })
       } else {
         const top = topAt(press)
-        if (press.twice && top && hasText(top.kind) && !board.readOnly) {
-          selection.set(new Set([top.id]))
-          editing.set(top.id)
-          return
-        }
         if (!top && !insideFrame(press, shapes)) {
           const before = press.shift ? selection.value : new Set<string>()
           selection.set(before)
@@ -151,16 +218,19 @@ export function selectTool(bench: Bench): Tool {
     },
     up(press) {
       const done = gesture
+      const still = done?.is === 'press' || (done?.is === 'marquee' && isStill(done.from, press))
+      if (press.twice && still && !board.readOnly) {
+        end()
+        openText(press)
+        return
+      }
       if (done?.is === 'press' && done.clicked && !press.shift && selection.value.size > 1) {
         selection.set(new Set([done.clicked]))
       }
-      if (done?.is === 'change' || done?.is === 'end-of-line') {
-        history.mark()
-        board.setBoxes(new Map(selected().map((shape) => [shape.id, boxAfter(shape)])))
-      }
-      end()
+      finish()
     },
     cancel: end,
+    interrupt: finish,
     hover(press) {
       const shapes = selected()
       const handle = board.readOnly ? null : handleAt(handlesOf(shapes, view.zoom), press, reach(press))
@@ -170,7 +240,7 @@ export function selectTool(bench: Bench): Tool {
     paint(ctx, _view, theme) {
       const { accent, board: surface } = SURFACE[theme]
       const shapes = selected()
-      const moving = gesture?.is === 'change' || gesture?.is === 'end-of-line'
+      const moving = gesture?.is === 'change' || gesture?.is === 'end-of-line' || gesture?.is === 'keys'
       const shown = moving ? shapes.map((shape) => ({ ...shape, box: boxAfter(shape) })) : shapes
       if (moving) for (const [i, shape] of shapes.entries()) paintShape(ctx, shape, theme, shown[i]!.box)
       for (const shape of shown) {

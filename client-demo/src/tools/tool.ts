@@ -40,7 +40,10 @@ export interface Tool {
   down(press: Press): void
   move(press: Press): void
   up(press: Press): void
+  /** The gesture is taken back, as with Escape. */
   cancel(): void
+  /** The gesture ends here for a reason of the page's: what is done so far stays. Absent: as `cancel`. */
+  interrupt?(): void
   hover?(press: Press): string | null
   readonly paint?: LivePainter
 }

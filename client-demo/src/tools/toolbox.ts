@@ -2,12 +2,12 @@ import { dragShapeTool } from './drag-shape.ts'
 import { eraserTool } from './eraser.ts'
 import { handTool } from './hand.ts'
 import { penTool } from './pen.ts'
-import { selectTool } from './select.ts'
+import { type SelectTool, selectTool } from './select.ts'
 import type { Bench, Tool, ToolName } from './tool.ts'
 import { writingTool } from './writing.ts'
 
 /** Every tool that works with a pointer; `image` opens a file dialog instead (ui/toolbar). */
-export function makeTools(bench: Bench): Record<Exclude<ToolName, 'image'>, Tool> {
+export function makeTools(bench: Bench): Record<Exclude<ToolName, 'image'>, Tool> & { select: SelectTool } {
   return {
     select: selectTool(bench),
     hand: handTool(bench),

@@ -1,26 +1,31 @@
+import { hits } from '../board/geometry.ts'
 import { LINE_HEIGHT } from '../canvas/text-layout.ts'
 import type { Bench, Press, Tool } from './tool.ts'
 
 export const NOTE_SIZE = 184
 const TEXT_WIDTH = 240
 
-/** Text and sticky note: a click makes one and opens it for writing. */
-export function writingTool(kind: 'text' | 'note', { board, history, selection, look, tool, editing }: Bench): Tool {
+/** Makes a text or a note at a place and opens it for writing. */
+export function placeText(kind: 'text' | 'note', press: Press, bench: Bench): void {
+  const { board, history, selection, look, tool, editing } = bench
+  history.mark()
+  const { color, size } = look.value
+  const box =
+    kind === 'note'
+      ? ([press.x - NOTE_SIZE / 2, press.y - NOTE_SIZE / 2, NOTE_SIZE, NOTE_SIZE, 0] as const)
+      : ([press.x, press.y - (size * LINE_HEIGHT) / 2, TEXT_WIDTH, size * LINE_HEIGHT, 0] as const)
+  const noteColor = color === 'ink' ? 'yellow' : color
+  const [id] = board.create([{ kind, box, size, color: kind === 'note' ? noteColor : color }])
+  if (!id) return
+  tool.set('select')
+  selection.set(new Set([id]))
+  editing.set(id)
+}
+
+/** Text and sticky note: a click makes one and opens it for writing; a click on a text that is there opens that one. */
+export function writingTool(kind: 'text' | 'note', bench: Bench): Tool {
+  const { board, selection, tool, editing } = bench
   let pressed = false
-  const place = (press: Press) => {
-    history.mark()
-    const { color, size } = look.value
-    const box =
-      kind === 'note'
-        ? ([press.x - NOTE_SIZE / 2, press.y - NOTE_SIZE / 2, NOTE_SIZE, NOTE_SIZE, 0] as const)
-        : ([press.x, press.y - (size * LINE_HEIGHT) / 2, TEXT_WIDTH, size * LINE_HEIGHT, 0] as const)
-    const noteColor = color === 'ink' ? 'yellow' : color
-    const [id] = board.create([{ kind, box, size, color: kind === 'note' ? noteColor : color }])
-    if (!id) return
-    selection.set(new Set([id]))
-    tool.set('select')
-    editing.set(id)
-  }
   return {
     cursor: kind === 'text' ? 'text' : 'crosshair',
     down() {
@@ -28,8 +33,14 @@ export function writingTool(kind: 'text' | 'note', { board, history, selection, 
     },
     move() {},
     up(press) {
-      if (pressed) place(press)
+      if (!pressed) return
       pressed = false
+      const there = kind === 'text' && board.ordered().findLast((shape) => hits(shape, press, press.slack))
+      if (there && there.kind === 'text' && !board.readOnly) {
+        tool.set('select')
+        selection.set(new Set([there.id]))
+        editing.set(there.id)
+      } else placeText(kind, press, bench)
     },
     cancel() {
       pressed = false

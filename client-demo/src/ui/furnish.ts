@@ -1,10 +1,13 @@
-/** Everything around the board: bars, drawers, sheets, and the keys that open them. */
+/** Everything around the board: the table of commands, and the bars, drawers and sheets that are made of it. */
 import type { Announcer } from '../a11y/announcer.ts'
 import { ObjectList } from '../a11y/object-list.ts'
-import { boardFromJson, boardToJson, MAX_IMPORT_BYTES } from '../export/board-json.ts'
-import { boardToPng } from '../export/board-png.ts'
-import { boardToSvg } from '../export/board-svg.ts'
-import { pickFile, saveFile } from '../export/files.ts'
+import type { Point } from '../board/geometry.ts'
+import { hits } from '../board/geometry.ts'
+import { allCommands } from '../commands/all-commands.ts'
+import { CommandTable } from '../commands/command.ts'
+import { boardFiles } from '../export/board-files.ts'
+import { pickFiles } from '../export/files.ts'
+import type { Attention } from '../input/attention.ts'
 import { Crosshair } from '../input/crosshair.ts'
 import { listenToKeys } from '../input/keyboard.ts'
 import { Pointer } from '../input/pointer.ts'
@@ -14,30 +17,47 @@ import { Follow } from '../people/follow.ts'
 import type { Identity } from '../people/identity.ts'
 import { reactions } from '../people/reactions.ts'
 import { roster } from '../people/roster.ts'
-import { linkToRoom, randomRoomName } from '../room-name.ts'
+import { copyLink, linkToRoom, randomRoomName } from '../room-name.ts'
 import type { Signal } from '../signal.ts'
 import type { Commands } from '../tools/commands.ts'
-import type { Bench, Tool } from '../tools/tool.ts'
+import type { SelectTool } from '../tools/select.ts'
+import type { Bench, Press, Tool } from '../tools/tool.ts'
 import { WeirPanel } from '../weir/panel.ts'
 import type { Trouble } from '../weir/trouble.ts'
-import { textButton } from './button.ts'
+import { commandButton, textButton } from './button.ts'
+import { Drawers } from './drawers.ts'
 import { emptyState } from './empty-state.ts'
 import { helpSheet } from './help.ts'
-import { menu } from './menu.ts'
+import { contextMenu, mainMenu } from './menu.ts'
+import { commandPalette } from './palette.ts'
 import { stylePanel } from './style-panel.ts'
 import { textEditor } from './text-editor.ts'
 import type { ThemeChoice } from './theme.ts'
 import type { Toasts } from './toast.ts'
-import { TOOL_LABELS, toolbar } from './toolbar.ts'
+import { toolbar } from './toolbar.ts'
 import { topBar } from './top-bar.ts'
 import { viewBar } from './view-bar.ts'
+
+const MENU = [
+  ['new-board', 'copy-link', 'palette'],
+  ['copy', 'paste', 'select-all'],
+  ['export-png', 'export-svg', 'export-json', 'import-json', 'print'],
+  ['objects', 'weir', 'grid', 'theme', 'help'],
+]
+const ON_OBJECTS = [['write'], ['cut', 'copy', 'paste', 'duplicate'], ['front', 'back'], ['delete']]
+const ON_BOARD = [
+  ['paste', 'select-all'],
+  ['undo', 'redo'],
+  ['fit-all', 'zoom-100', 'grid'],
+]
 
 interface Parts {
   readonly room: string
   readonly stage: HTMLElement
   readonly bench: Bench
-  readonly tools: Record<string, Tool>
-  readonly commands: Commands
+  readonly tools: Record<string, Tool> & { readonly select: SelectTool }
+  readonly ops: Commands
+  readonly attention: Attention
   readonly connection: Connection
   readonly identity: Signal<Identity>
   readonly themeChoice: ThemeChoice
@@ -48,136 +68,102 @@ interface Parts {
   readonly trouble: Trouble
 }
 
-function fileMenu({ room, bench: { board }, commands, themeChoice: { theme }, toasts }: Parts) {
-  const nothing = () => toasts.say('The board is empty.')
-  const exportPng = async () => {
-    const image = await boardToPng(board.ordered(), theme.value)
-    if (image) saveFile(`${room}.png`, image)
-    else nothing()
-  }
-  const exportSvg = () => {
-    const svg = boardToSvg(board.ordered(), theme.value)
-    if (svg) saveFile(`${room}.svg`, new Blob([svg], { type: 'image/svg+xml' }))
-    else nothing()
-  }
-  const exportJson = () =>
-    saveFile(`${room}.json`, new Blob([boardToJson(board.ordered())], { type: 'application/json' }))
-  const importJson = async () => {
-    const file = await pickFile('.json,application/json')
-    if (!file) return
-    const drafts = file.size <= MAX_IMPORT_BYTES ? boardFromJson(await file.text()) : null
-    if (!drafts) toasts.say('This file is no board exported from here.', 'warning')
-    else {
-      commands.insert(drafts)
-      commands.fitAll()
-      toasts.say(drafts.length === 1 ? '1 object added.' : `${drafts.length} objects added.`)
-    }
-  }
-  return [
-    { icon: 'download', label: 'Export as PNG', run: () => void exportPng() },
-    { icon: 'download', label: 'Export as SVG', run: exportSvg },
-    { icon: 'download', label: 'Export as JSON', run: exportJson },
-    { icon: 'upload', label: 'Import JSON…', run: () => void importJson() },
-  ] as const
-}
-
-export function furnish(parts: Parts): void {
-  const {
-    room,
-    stage,
-    bench,
-    tools,
-    commands,
-    connection,
-    identity,
-    themeChoice,
-    grid,
-    readOnly,
-    toasts,
-    announcer,
-    trouble,
-  } = parts
-  const { board, view, presence, tool, renderer, history } = bench
+export function furnish(parts: Parts): CommandTable {
+  const { room, stage, bench, tools, ops, attention, connection, identity } = parts
+  const { themeChoice, grid, readOnly, toasts, announcer, trouble } = parts
+  const { board, view, presence, tool, renderer, history, selection } = bench
   const say = (text: string) => announcer.say(text)
 
-  const pointer = new Pointer(stage, view, presence, tools, tool)
-  const crosshair = new Crosshair(stage, view, renderer, presence, tools, tool, say)
-  const follow = new Follow(presence, view)
-  const reactionBar = reactions(stage, presence, view, say)
-  textEditor(stage, board, history, view, renderer, bench.editing, themeChoice.theme)
+  const follow = new Follow(presence, view, attention)
+  const people = roster(attention, presence, identity, {
+    follow: (id) => follow.toggle(id),
+    following: follow.following,
+  })
+  const objects = new ObjectList(bench, () => drawers.close(objects))
+  const weir = new WeirPanel(board, connection, trouble, () => drawers.close(weir))
+  const drawers = new Drawers(attention)
 
-  const help = helpSheet()
-  const openHelp = () => help.showModal()
-  const objects = new ObjectList(bench, () => toggleObjects())
-  const weir = new WeirPanel(board, connection, trouble, () => toggleWeir())
-  const toggleObjects = () => {
-    if (objects.element.hidden && !weir.element.hidden) weir.toggle()
-    objects.toggle()
+  const newBoard = () => location.assign(linkToRoom(randomRoomName()))
+  const pickImages = async () => ops.addImages(await pickFiles('image/png,image/jpeg,image/webp,image/gif'))
+  const table: CommandTable = new CommandTable(
+    allCommands({
+      bench,
+      ops,
+      attention,
+      grid,
+      dark: () => themeChoice.theme.value === 'dark',
+      toggleTheme: () => themeChoice.toggle(),
+      pickImage: () => void pickImages(),
+      copyLink: () => void copyLink(room, toasts),
+      newBoard,
+      files: boardFiles(room, board, ops, themeChoice.theme, toasts),
+      openHelp: () => help.open(),
+      openPalette: () => palette.open(),
+      openPeople: () => people.open(),
+      toggleObjects: () => drawers.toggle(objects),
+      toggleWeir: () => drawers.toggle(weir),
+    }),
+  )
+  for (const each of [selection, tool, readOnly, grid, themeChoice.theme] as Array<Signal<unknown>>)
+    each.watch(table.touch)
+  history.onChange(table.touch)
+
+  const help = helpSheet(attention, table)
+  const palette = commandPalette(attention, table)
+  const atPointer = contextMenu(attention, table)
+  const menuAt = (at: Point) => atPointer.show(at, selection.value.size > 0 ? ON_OBJECTS : ON_BOARD)
+  const onMenu = (press: Press, at: Point) => {
+    const top = board.ordered().findLast((shape) => hits(shape, press, press.slack))
+    tool.set('select')
+    if (!top) selection.set(new Set())
+    else if (!selection.value.has(top.id)) selection.set(new Set([top.id]))
+    menuAt(at)
   }
-  const toggleWeir = () => {
-    if (weir.element.hidden && !objects.element.hidden) objects.toggle()
-    weir.toggle()
-  }
-  const toggleGrid = () => grid.set(!grid.value)
-  const newRoom = () => location.assign(linkToRoom(randomRoomName()))
-  const pickImage = async () => {
-    if (board.readOnly) return
-    const file = await pickFile('image/png,image/jpeg,image/webp,image/gif')
-    if (file) await commands.addImage(file)
+  const openContextMenu = () => {
+    const around = ops.bounds()
+    menuAt(view.toScreen(around ? { x: around.x + around.w / 2, y: around.y + around.h / 2 } : view.centre))
   }
 
-  const items = menu([
-    [
-      { icon: 'plus', label: 'New board', run: newRoom },
-      { icon: 'copy', label: 'Copy selection', shortcut: 'Ctrl+C', run: () => commands.copy() },
-      { icon: 'copy', label: 'Paste', shortcut: 'Ctrl+V', run: () => commands.pasteStored() },
-    ],
-    fileMenu(parts),
-    [
-      { icon: 'list', label: 'List of objects', shortcut: 'B', run: toggleObjects },
-      { icon: 'weir', label: 'The weir', shortcut: 'W', run: toggleWeir },
-      { icon: 'grid', label: 'Grid on or off', shortcut: 'G', run: toggleGrid },
-      { icon: 'theme', label: 'Dark or light', run: () => themeChoice.toggle() },
-      { icon: 'help', label: 'Keys and gestures', shortcut: '?', run: openHelp },
-    ],
-  ])
-  const people = roster(presence, identity, { follow: (id) => follow.toggle(id), following: follow.following })
+  const pointer = new Pointer({ stage, view, presence, tools, tool, attention, onMenu })
+  const crosshair = new Crosshair(attention, stage, view, renderer, presence, tools, tool, say)
+  textEditor({ stage, board, history, view, renderer, editing: bench.editing, theme: themeChoice.theme, attention })
 
   stage.append(emptyState(board))
   document.body.append(
-    textButton('List of objects', toggleObjects, 'list', 'skip'),
-    topBar({ room, people, pill: linePill(connection), menu: items, toggleWeir, toasts }),
-    lineBanner(connection, newRoom),
+    textButton('List of objects', () => table.run('objects'), 'list', 'skip'),
+    topBar({
+      copyLink: () => table.run('copy-link'),
+      room,
+      people: people.element,
+      pill: linePill(connection),
+      weir: commandButton(table, 'weir', 'wide-only'),
+      menu: mainMenu(attention, table, MENU),
+    }),
+    lineBanner(connection, newBoard),
     follow.element,
-    toolbar(tool, readOnly, () => void pickImage()),
-    stylePanel(bench, commands, themeChoice.theme, readOnly),
-    viewBar(bench, commands, reactionBar),
+    toolbar(table, tool),
+    stylePanel(bench, ops, table, themeChoice.theme, readOnly),
+    viewBar(bench, table, reactions(attention, stage, presence, view, say)),
     objects.element,
     weir.element,
     toasts.element,
     announcer.element,
-    help,
+    help.element,
+    palette.element,
+    atPointer.element,
   )
-  listenToKeys({
-    bench,
-    commands,
-    pointer,
-    crosshair,
-    stage,
-    pickImage: () => void pickImage(),
-    openHelp,
-    toggleObjects,
-    toggleWeir,
-    toggleGrid,
-    stopFollowing: () => follow.stop(),
+  listenToKeys({ bench, table, ops, attention, pointer, crosshair, select: tools.select, openContextMenu })
+  stage.addEventListener('dragover', (event) => event.preventDefault())
+  stage.addEventListener('drop', (event) => {
+    event.preventDefault()
+    const { left, top } = stage.getBoundingClientRect()
+    const at = view.toBoard({ x: event.clientX - left, y: event.clientY - top })
+    void ops.addImages([...(event.dataTransfer?.files ?? [])], at)
   })
 
   connection.state.watch(({ is }) => {
     stage.dataset.line = is
   })
-  tool.watch((name) => say(`Tool: ${TOOL_LABELS[name].label}`))
-  bench.selection.watch((ids) => {
-    if (ids.size > 0) say(ids.size === 1 ? '1 object selected' : `${ids.size} objects selected`)
-  })
-  if (!identity.value.chosen) document.getElementById('people')?.showPopover()
+  tool.watch((name) => say(`Tool: ${table.get(`tool-${name}`).label}`))
+  return table
 }

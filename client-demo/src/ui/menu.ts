@@ -1,37 +1,79 @@
+/** Lists of commands: behind the menu button, and where the board is right-clicked or pressed long. */
+import type { Command, CommandTable } from '../commands/command.ts'
+import { keyName } from '../commands/keys.ts'
+import type { Attention } from '../input/attention.ts'
 import { iconButton } from './button.ts'
 import { h } from './dom.ts'
-import type { IconName } from './icons.ts'
 import { icon } from './icons.ts'
+import { type Popover, popover } from './popover.ts'
 
-export interface MenuItem {
-  readonly icon: IconName
-  readonly label: string
-  readonly shortcut?: string
-  readonly run: () => void
+export type MenuGroups = ReadonlyArray<ReadonlyArray<string>>
+
+function menuItem(table: CommandTable, command: Command, close: () => void): HTMLElement {
+  const choose = () => {
+    close()
+    table.run(command.id)
+  }
+  const [key] = command.keys ?? []
+  const pressed = command.pressed?.()
+  return h(
+    'li',
+    {},
+    h(
+      'button',
+      {
+        class: 'menu-item',
+        attrs: {
+          type: 'button',
+          disabled: !table.isEnabled(command),
+          'aria-pressed': pressed === undefined ? null : String(pressed),
+          'data-command': command.id,
+        },
+        on: { click: choose },
+      },
+      icon(command.icon),
+      h('span', { text: command.label }),
+      key ? h('kbd', { text: keyName(key), attrs: { 'aria-hidden': 'true' } }) : null,
+    ),
+  )
 }
 
-/** A list of commands that opens from a button; the browser closes it on Escape and on a click elsewhere. */
-export function menu(groups: ReadonlyArray<readonly MenuItem[]>): HTMLElement {
-  const panel = h('div', { class: 'popover card menu', attrs: { id: 'menu', popover: 'auto', 'aria-label': 'Menu' } })
-  for (const items of groups) {
-    const list = h('ul', { class: 'menu-group' })
-    for (const item of items) {
-      const choose = () => {
-        panel.hidePopover()
-        item.run()
-      }
-      const button = h(
-        'button',
-        { class: 'menu-item', attrs: { type: 'button' }, on: { click: choose } },
-        icon(item.icon),
-        h('span', { text: item.label }),
-        item.shortcut ? h('kbd', { text: item.shortcut, attrs: { 'aria-hidden': 'true' } }) : null,
-      )
-      list.append(h('li', {}, button))
-    }
-    panel.append(list)
-  }
-  const opener = iconButton({ icon: 'menu', label: 'Menu', onClick: () => {} })
-  opener.setAttribute('popovertarget', 'menu')
-  return h('div', { class: 'menu-holder' }, opener, panel)
+const fill = (table: CommandTable, groups: MenuGroups, close: () => void): HTMLElement[] =>
+  groups.map((ids) => h('ul', { class: 'menu-group' }, ...ids.map((id) => menuItem(table, table.get(id), close))))
+
+/** Arrow keys walk through the buttons of a list. */
+export function walkByArrows(list: HTMLElement, selector: string): void {
+  list.addEventListener('keydown', (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1, Home: 0, End: 0 }[event.key]
+    const all = [...list.querySelectorAll<HTMLElement>(`${selector}:not(:disabled)`)]
+    if (step === undefined || all.length === 0) return
+    event.preventDefault()
+    const at = all.indexOf(document.activeElement as HTMLElement)
+    const next = event.key === 'Home' ? 0 : event.key === 'End' ? all.length - 1 : (at + step + all.length) % all.length
+    all[next]?.focus()
+  })
+}
+
+export function mainMenu(attention: Attention, table: CommandTable, groups: MenuGroups): HTMLElement {
+  const opener = iconButton({ icon: 'menu', label: 'Menu', onClick: () => refill() })
+  const made = popover(attention, { id: 'menu', label: 'Menu', look: 'menu', opener })
+  // Filled by the listener that was there first, so that what opens is up to date.
+  const refill = () => made.element.replaceChildren(...fill(table, groups, () => made.close()))
+  walkByArrows(made.element, '.menu-item')
+  return h('div', { class: 'menu-holder' }, opener, made.element)
+}
+
+/** Opens at a point with what can be done there. */
+export function contextMenu(
+  attention: Attention,
+  table: CommandTable,
+): Popover & { show(at: { x: number; y: number }, groups: MenuGroups): void } {
+  const made = popover(attention, { id: 'context-menu', label: 'What can be done here', look: 'menu context-menu' })
+  walkByArrows(made.element, '.menu-item')
+  return Object.assign(made, {
+    show(at: { x: number; y: number }, groups: MenuGroups) {
+      made.element.replaceChildren(...fill(table, groups, () => made.close()))
+      made.open({ at })
+    },
+  })
 }

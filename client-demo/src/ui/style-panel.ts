@@ -2,10 +2,11 @@ import type { Fill, Shape, ShapeKind } from '../board/shape.ts'
 import { PALETTE_NAMES } from '../board/shape-validation.ts'
 import type { Theme } from '../canvas/palette.ts'
 import { tones } from '../canvas/palette.ts'
+import type { CommandTable } from '../commands/command.ts'
 import type { Signal } from '../signal.ts'
 import type { Commands } from '../tools/commands.ts'
 import type { Bench, Look, ToolName } from '../tools/tool.ts'
-import { iconButton } from './button.ts'
+import { commandButton } from './button.ts'
 import { h } from './dom.ts'
 
 const COLOR_LABELS: Record<string, string> = {
@@ -53,6 +54,7 @@ function group(name: string, aspect: Aspect, ...children: Node[]): HTMLElement {
 export function stylePanel(
   bench: Bench,
   commands: Commands,
+  table: CommandTable,
   theme: Signal<Theme>,
   readOnly: Signal<boolean>,
 ): HTMLElement {
@@ -101,21 +103,10 @@ export function stylePanel(
   const actions = h(
     'div',
     { class: 'style-group style-actions', attrs: { role: 'group', 'aria-label': 'Selection' } },
-    iconButton({ icon: 'duplicate', label: 'Duplicate', shortcut: 'Ctrl+D', onClick: () => commands.duplicate() }),
-    iconButton({
-      icon: 'front',
-      label: 'Bring to front',
-      shortcut: 'Ctrl+]',
-      onClick: () => commands.restack('front'),
-    }),
-    iconButton({ icon: 'back', label: 'Send to back', shortcut: 'Ctrl+[', onClick: () => commands.restack('back') }),
-    iconButton({
-      icon: 'trash',
-      label: 'Delete',
-      shortcut: 'Delete',
-      class: 'danger',
-      onClick: () => commands.remove(),
-    }),
+    commandButton(table, 'duplicate'),
+    commandButton(table, 'front'),
+    commandButton(table, 'back'),
+    commandButton(table, 'delete', 'danger'),
   )
   const panel = h(
     'section',

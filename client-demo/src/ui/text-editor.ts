@@ -8,6 +8,7 @@ import { SURFACE, tones } from '../canvas/palette.ts'
 import type { Renderer } from '../canvas/renderer.ts'
 import { LINE_HEIGHT, layoutNote, layoutText, NOTE_PADDING } from '../canvas/text-layout.ts'
 import type { Viewport } from '../canvas/viewport.ts'
+import type { Attention } from '../input/attention.ts'
 import type { Signal } from '../signal.ts'
 import { h } from './dom.ts'
 
@@ -36,15 +37,18 @@ export function textChange(before: string, after: string): TextChange {
   return { at: start, remove: before.length - start - end, insert: after.slice(start, after.length - end) }
 }
 
-export function textEditor(
-  stage: HTMLElement,
-  board: Board,
-  history: History,
-  view: Viewport,
-  renderer: Renderer,
-  editing: Signal<string | null>,
-  theme: Signal<Theme>,
-): void {
+interface Parts {
+  readonly stage: HTMLElement
+  readonly board: Board
+  readonly history: History
+  readonly view: Viewport
+  readonly renderer: Renderer
+  readonly editing: Signal<string | null>
+  readonly theme: Signal<Theme>
+  readonly attention: Attention
+}
+
+export function textEditor({ stage, board, history, view, renderer, editing, theme, attention }: Parts): void {
   const field = h('textarea', {
     class: 'text-editor on-stage',
     attrs: { 'aria-label': 'Text of the object', hidden: true, maxlength: MAX_TEXT_LENGTH, spellcheck: 'true' },
@@ -52,6 +56,7 @@ export function textEditor(
   stage.append(field)
   let open: string | null = null
   let lastInput = 0
+  let leave = () => {}
 
   const place = () => {
     const shape = open === null ? undefined : board.shapes.get(open)
@@ -111,6 +116,7 @@ export function textEditor(
   const close = () => {
     const id = open
     open = null
+    leave()
     field.hidden = true
     renderer.lift('writing', new Set())
     const shape = id === null ? undefined : board.shapes.get(id)
@@ -127,6 +133,7 @@ export function textEditor(
     field.hidden = false
     renderer.lift('writing', new Set([id]))
     place()
+    leave = attention.enter({ kind: 'writing', element: field, close: () => editing.set(null) })
     field.focus({ preventScroll: true })
     field.setSelectionRange(field.value.length, field.value.length)
   })
@@ -138,13 +145,14 @@ export function textEditor(
   view.changed.on(place)
   theme.watch(place)
   field.addEventListener('input', push)
-  field.addEventListener('blur', () => editing.set(null))
+  // The window may lose the focus and get it back; the text stays open.
+  field.addEventListener('blur', () => {
+    if (document.hasFocus()) editing.set(null)
+  })
   field.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
     event.stopPropagation()
-    if (event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) {
-      event.preventDefault()
-      editing.set(null)
-      stage.focus({ preventScroll: true })
-    }
+    editing.set(null)
   })
 }

@@ -1,40 +1,26 @@
-import { linkToRoom } from '../room-name.ts'
-import { iconButton } from './button.ts'
 import { h } from './dom.ts'
 import { icon } from './icons.ts'
-import type { Toasts } from './toast.ts'
 
 interface Parts {
   readonly room: string
+  readonly copyLink: () => void
   readonly people: HTMLElement
   readonly pill: HTMLElement
+  readonly weir: HTMLElement | null
   readonly menu: HTMLElement
-  readonly toggleWeir: () => void
-  readonly toasts: Toasts
 }
 
-async function copyLink(room: string, toasts: Toasts): Promise<void> {
-  const link = linkToRoom(room)
-  try {
-    await navigator.clipboard.writeText(link)
-    toasts.say('Link copied. Whoever opens it is on this board.')
-  } catch {
-    toasts.say(`The link: ${link}`)
-  }
-}
-
-export function topBar({ room, people, pill, menu, toggleWeir, toasts }: Parts): HTMLElement {
+export function topBar({ room, copyLink, people, pill, weir, menu }: Parts): HTMLElement {
   const share = h(
     'button',
     {
       class: 'room-button',
       attrs: { type: 'button', title: 'Copy the link to this board', 'aria-label': `Board ${room}. Copy its link` },
-      on: { click: () => void copyLink(room, toasts) },
+      on: { click: copyLink },
     },
     h('span', { class: 'room-name', text: room }),
     icon('link'),
   )
-  const weir = iconButton({ icon: 'weir', label: 'The weir', shortcut: 'W', class: 'wide-only', onClick: toggleWeir })
   return h(
     'header',
     { class: 'top' },

@@ -90,9 +90,8 @@ export class WeirPanel {
     window.setInterval(() => this.#sample(), SAMPLE_MS)
   }
 
-  toggle(): void {
-    this.element.hidden = !this.element.hidden
-    if (!this.element.hidden) void this.#askServer()
+  opened(): void {
+    void this.#askServer()
   }
 
   #row(label: string, value: HTMLElement): HTMLElement {
