@@ -128,7 +128,7 @@ test('an arrow key held down is one step to undo and few messages', async (t) =>
   const updates = await inPage(a, ({ board }) => {
     const counter = { n: 0 }
     board.doc.on('update', () => counter.n++)
-    Object.assign(window, { counter_: counter })
+    Object.assign(globalThis, { counter_: counter })
     return counter.n
   })
   expect(updates).toBe(0)
