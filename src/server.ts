@@ -13,6 +13,7 @@ import { type Authorizer, createAuthorizer } from './inbound/authorizer.ts'
 import { isLoopbackAddress } from './inbound/client-address.ts'
 import { createConnectionLimits } from './inbound/connection-limits.ts'
 import { readDescriptors } from './inbound/descriptor-limit.ts'
+import { LateWrites } from './inbound/late-writes.ts'
 import { parseAllowedOrigins } from './inbound/origin-check.ts'
 import { Oversized } from './inbound/oversized.ts'
 import { AddressBudgets, Rates } from './inbound/rate-limiter.ts'
@@ -177,6 +178,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       log,
       registry,
       oversized: new Oversized(clock),
+      late: new LateWrites(),
       refusals: new EveryTenth(),
       malformed: new EveryTenth(),
       chances: new SecondChances(

@@ -22,18 +22,19 @@ import {
 } from '../protocol/presence-frame.ts'
 import { checkStateVector, checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
 import { CHECK_AT_ONCE_BYTES } from '../room/intake.ts'
-import { Member } from '../room/member.ts'
+import { Member, type Payer } from '../room/member.ts'
 import type { Room } from '../room/room.ts'
 import { type RoomRegistry, RoomsFullError } from '../room/room-registry.ts'
 import { Strikes } from '../room/strikes.ts'
 import { Backlog } from './backlog.ts'
 import { expiryAlarm } from './expiry-alarm.ts'
 import type { Grant, Refusal } from './grant.ts'
+import type { LateWrites } from './late-writes.ts'
 import type { Oversized } from './oversized.ts'
 import { PresenceGate, type PresenceGateEvents } from './presence-gate.ts'
 import { type AddressBudgets, RateLimiter, type Rates } from './rate-limiter.ts'
 import { clientKey, type SecondChances } from './second-chances.ts'
-import { type GateEvents, SyncGate } from './sync-gate.ts'
+import { type GateEvents, SyncGate, structTokens } from './sync-gate.ts'
 import type { Peer } from './upgrade.ts'
 
 export interface SessionSettings {
@@ -53,6 +54,7 @@ export interface SessionDeps {
   /** What every connection's budget for presence has in common. */
   readonly presenceRates: Rates
   readonly oversized: Oversized
+  readonly late: LateWrites
   readonly chances: SecondChances
   readonly refusals: EveryTenth
   readonly malformed: EveryTenth
@@ -89,10 +91,12 @@ const CONTROL_HEADER_BYTES = 2
 
 type State =
   | { readonly name: 'admitting' }
+  /** The socket is gone; what it had sent is written if access is granted (SP4). */
+  | { readonly name: 'late'; readonly held: number }
   | { readonly name: 'joined'; readonly room: Room; readonly member: Member; readonly grant: Grant }
   | { readonly name: 'gone' }
 
-export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvents {
+export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvents, Payer {
   readonly #sink: FrameSink
   readonly #request: SessionRequest
   readonly #deps: SessionDeps
@@ -201,6 +205,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
       this.log.warn('message too large, cut')
       this.#deps.oversized.note(this.#request.address, this.#request.room ?? '')
     }
+    if (this.#waitsToWrite()) return
     const outbox = this.#state.name === 'joined' ? this.#state.member.outbox : this.#ending
     this.#leave()
     outbox?.closed()
@@ -208,6 +213,61 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     this.#deps.budgets.close(this.#request.group, this.#limiter)
   }
 
+  /**
+   * The socket is gone, and frames that it sent have not been handled. What they write is written, now or when this client
+   * would have been in its room. True: it is not there yet.
+   */
+  #waitsToWrite(): boolean {
+    const backlog = this.#backlog
+    if (backlog?.hasWrites !== true) return false
+    if (this.#state.name === 'joined') {
+      const { room, member, grant } = this.#state
+      this.#backlog = null
+      this.#write(backlog, room, member, grant)
+    } else if (this.#state.name === 'admitting') {
+      if (this.#deps.late.hold(backlog.bytes)) {
+        this.#state = { name: 'late', held: backlog.bytes }
+        return true
+      }
+      this.#deps.metrics.lateWrites.add('no_room')
+    }
+    return false
+  }
+  /** What is left of a client that is gone: its edits. It is no member, is told nothing and shows no presence. */
+  #writeLate(room: Room, grant: Grant): void {
+    const backlog = this.#backlog
+    const outbox = new Outbox(this.#sink, room.source, room.presence, this.#deps.outbox, this)
+    outbox.closed()
+    const member = new Member(outbox, this.#strikes, this.log, this.#deps.clock, room.step1, this)
+    member.repair.stop()
+    if (backlog !== null) this.#write(backlog, room, member, grant)
+    this.#settleLate()
+  }
+  #write(backlog: Backlog, room: Room, member: Member, grant: Grant): void {
+    this.#deps.metrics.lateWrites.add(grant.access === 'write' ? 'written' : 'refused')
+    if (grant.access !== 'write') return
+    for (let bytes = backlog.take(); bytes !== null; bytes = backlog.take()) {
+      const frame = decodeFrame(bytes)
+      if (frame.kind !== 'update' && frame.kind !== 'step2') continue
+      this.#deps.metrics.messagesReceived.values.sync++
+      // Nobody is left to be asked again: it is taken whatever it costs, and what it costs is debt.
+      this.#limiter.spend(1, bytes.length)
+      this.#update(room, member, frame.payload, frame.kind === 'step2')
+    }
+  }
+  /** There is nothing more to be written. */
+  #settleLate(): void {
+    if (this.#state.name !== 'late') return
+    this.#deps.late.release(this.#state.held)
+    this.#state = { name: 'gone' }
+    this.#backlog = null
+    this.#deps.budgets.close(this.#request.group, this.#limiter)
+  }
+
+  /** Bytes of frames that wait to be handled. */
+  get waitingBytes(): number {
+    return (this.#backlog?.bytes ?? 0) + (this.#presence?.heldBytes ?? 0)
+  }
   /** For the sweep, the admin page and the drain on shutdown. */
   get outbox(): Outbox | null {
     return this.#state.name === 'joined' ? this.#state.member.outbox : this.#ending
@@ -246,9 +306,13 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
       this.#refuse(CLOSE.noAccess)
       return null
     }
+    if (this.#state.name === 'late') {
+      this.#writeLate(room, grant)
+      return null
+    }
     const { clock } = this.#deps
     const outbox = new Outbox(this.#sink, room.source, room.presence, this.#deps.outbox, this)
-    const member = new Member(outbox, this.#strikes, this.log, clock, room.step1)
+    const member = new Member(outbox, this.#strikes, this.log, clock, room.step1, this)
     this.#state = { name: 'joined', room, member, grant }
     if (grant.expiresAt !== null) {
       this.#stopAlarm = expiryAlarm(clock, this.#deps.wallClock, grant, () => this.end(CLOSE.noAccess))
@@ -289,6 +353,11 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   }
   queryDue(): void {
     if (this.#state.name === 'joined') this.#state.room.tellPresence(this.#state.member)
+  }
+
+  pay(summary: UpdateSummary): void {
+    const tokens = structTokens(summary)
+    if (tokens > 0) this.#limiter.spend(tokens, 0)
   }
 
   /** Who this client is across connections, as far as is known yet. */
@@ -332,6 +401,11 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   /** Ends a socket that is in no room. */
   #refuse(reason: CloseReason): void {
     if (this.#state.name === 'gone') return
+    if (this.#state.name === 'late') {
+      this.#deps.metrics.lateWrites.add('refused')
+      this.#settleLate()
+      return
+    }
     this.#state = { name: 'gone' }
     this.#backlog = null
     const { refusals } = this.#deps
@@ -415,7 +489,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
         return
       }
       summary = check.summary
-      this.#gate?.spendFor(summary)
+      this.pay(summary)
       if (summary.isEmpty && !isAnswer) return
     }
     // Copied into Node's pool where it is small; it is applied within a tick or two.

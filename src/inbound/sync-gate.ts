@@ -22,6 +22,10 @@ const ANSWER_BYTES_PER_TOKEN = 16_384
 /** A state vector of this many authors costs as much as a frame: reading one makes a map of them. */
 const AUTHORS_PER_TOKEN = 512
 
+/** What an update costs beside its bytes, tokens: structs and shared types take many times their bytes in memory (IN5). */
+export const structTokens = ({ structs, types, subdocuments, containers }: UpdateSummary): number =>
+  Math.floor(structs / 512 + types / 128 + subdocuments + containers / 1024)
+
 export interface GateEvents {
   /** A frame is over the budget: dropped or put off. */
   limited(): void
@@ -93,12 +97,6 @@ export class SyncGate {
     this.#mustAsk = true
     this.#askBy = this.#clock.now() + ASK_WITHIN_MS
     this.#arm()
-  }
-
-  /** What an update costs beside its bytes: structs and shared types take many times their bytes in memory (IN5). */
-  spendFor({ structs, types, subdocuments, containers }: UpdateSummary): void {
-    const cost = Math.floor(structs / 512 + types / 128 + subdocuments + containers / 1024)
-    if (cost > 0) this.#limiter.spend(cost, 0)
   }
 
   /** What reading a SyncStep1 with this many authors costs beside its frame. */

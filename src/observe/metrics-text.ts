@@ -128,6 +128,13 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       ['reason'],
       rows(metrics.messageErrors.values),
     )
+    .labelled(
+      'counter',
+      'ws_late_writes_total',
+      'Clients that had sent edits and were gone before they were in their room, by what became of the edits.',
+      ['outcome'],
+      rows(metrics.lateWrites.values),
+    )
     .counter('ws_received_bytes_total', 'Bytes of frames read from clients.', metrics.bytesReceived.value)
     .counter(
       'ws_sent_bytes_total',

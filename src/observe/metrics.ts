@@ -38,6 +38,9 @@ export const PRESENCE_REFUSALS = [
   'not_owner', 'too_many_ids', 'room_full', 'count', 'state_size', 'clock', 'nesting',
 ] as const // biome-ignore format: one line reads better
 
+/** What became of edits whose author was gone before it was in its room. */
+export const LATE_OUTCOMES = ['written', 'refused', 'no_room'] as const
+
 const FAST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export class Metrics {
@@ -50,6 +53,7 @@ export class Metrics {
   readonly presenceEchoes = new Counter()
   readonly presenceSuperseded = new Counter()
   readonly presenceRefused = new LabelledCounter(PRESENCE_REFUSALS)
+  readonly lateWrites = new LabelledCounter(LATE_OUTCOMES)
   readonly messageErrors: LabelledCounter<string>
   readonly resyncsOut = new LabelledCounter(RESYNC_CAUSES)
   readonly resyncsIn = new LabelledCounter(RESYNC_CAUSES)

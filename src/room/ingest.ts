@@ -190,6 +190,8 @@ export class Ingest {
   #take(unit: Unit): void {
     if (unit.kind === 'step') return
     const { member } = unit.received
+    // One that was too long to be checked when it came pays for its structs now.
+    if (unit.kind === 'apply' && unit.first && unit.received.summary === null) member.payer.pay(unit.summary)
     if (unit.kind === 'refused') this.#strike(member, unit.reason)
     else if (unit.first && !this.#mayWrite(member, unit.summary)) this.#intake.skipRest(member)
     else if (!this.#place(unit)) this.#intake.skipRest(member)

@@ -1,11 +1,17 @@
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
 import type { Outbox } from '../outbound/outbox.ts'
+import type { UpdateSummary } from '../protocol/update-check.ts'
 import type { PresenceOwner } from './presence.ts'
 import { Repair } from './repair.ts'
 import type { Strikes } from './strikes.ts'
 
 const NO_IDS: readonly number[] = []
+
+/** Who pays for an update whose cost is known only when it has been checked, which for a long one is later than it came. */
+export interface Payer {
+  pay(summary: UpdateSummary): void
+}
 
 /** One client in a room: made by its session, watched by its room. */
 export class Member implements PresenceOwner {
@@ -13,6 +19,7 @@ export class Member implements PresenceOwner {
   readonly strikes: Strikes
   readonly log: Log
   readonly repair: Repair
+  readonly payer: Payer
   presenceIds: readonly number[] = NO_IDS
   ownId: number | null = null
   readonly #step1: () => Uint8Array | null
@@ -21,7 +28,8 @@ export class Member implements PresenceOwner {
    * `step1` makes the frame that asks this client for what the room does not have; null while the room has no document, and
    * will ask everybody when it has.
    */
-  constructor(outbox: Outbox, strikes: Strikes, log: Log, clock: Clock, step1: () => Uint8Array | null) {
+  constructor(outbox: Outbox, strikes: Strikes, log: Log, clock: Clock, step1: () => Uint8Array | null, payer: Payer) {
+    this.payer = payer
     this.outbox = outbox
     this.strikes = strikes
     this.log = log

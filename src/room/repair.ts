@@ -38,6 +38,8 @@ export class Repair {
   #askedAt = Number.NEGATIVE_INFINITY
   #attempts = 0
   #cancel: (() => void) | null = null
+  /** The connection is gone; what it sent may still be on its way into the document. */
+  #isOver = false
 
   constructor(clock: Clock, asker: Asker) {
     this.#clock = clock
@@ -57,7 +59,7 @@ export class Repair {
    * enough: frames arrive in order, so an answer that comes after a loss was made after it.
    */
   request(): void {
-    if (this.#awaiting) return
+    if (this.#awaiting || this.#isOver) return
     const wait = this.#askedAt + MIN_ASK_INTERVAL_MS - this.#clock.now()
     if (wait <= 0) this.#send()
     else this.#schedule(wait)
@@ -78,8 +80,9 @@ export class Repair {
     this.clear()
   }
 
-  /** Keeps a part. False: the bound was reached and everything parked was let go. */
+  /** Keeps a part. False: the bound was reached and everything parked was let go. Of a client that is gone nothing is kept. */
   park(part: ParkedPart): boolean {
+    if (this.#isOver) return true
     this.#parkedBytes += part.update.length + PART_OVERHEAD
     if (this.#parkedBytes > MAX_PARKED_BYTES) {
       this.clear()
@@ -105,8 +108,9 @@ export class Repair {
     this.#parked = NONE
     this.#parkedBytes = 0
   }
-  /** The connection is gone. */
+  /** The connection is gone: nobody is asked from now on. */
   stop(): void {
+    this.#isOver = true
     this.#cancel?.()
     this.#cancel = null
     this.#awaiting = false

@@ -81,7 +81,7 @@ test('[IN1] [SP1] two people with each of these, without pause for a minute: nob
     late.sort((a, b) => a - b)
     if (process.env.TEST_FIGURES) console.log({ name, p50: late[late.length >> 1], max: late.at(-1) })
     expect(late.length, name).toBeGreaterThan(20)
-    expect(late.at(-1), name).toBeLessThan(1_000)
+    expect(late.at(-1), name).toBeLessThan(2_000)
     expect(
       people.map(({ connections }) => connections()),
       name,

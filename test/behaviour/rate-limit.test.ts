@@ -75,6 +75,20 @@ test('[IN1] a SyncStep1 over the budget is answered late, not never', async (t) 
   await until(() => client.frames.some(({ kind }) => kind === 'step2'), 'the answer', 3000)
 })
 
+test('[IN1] [IN5] an update of over 1 MiB pays for its structs when it has been checked', async (t) => {
+  const server = await startServer(t, { rateLimitMaxTokens: 100, rateLimitRefillWindowMs: 600_000 })
+  const author = await rawMember(t, server.port, 'board')
+  const other = stockClient(t, server.url, 'board')
+  await other.synced()
+  author.doc.transact(() => {
+    for (let i = 0; i < 40_000; i++) author.doc.getMap('m').set(`key ${i}`, 'x'.repeat(20))
+  })
+  await until(() => other.doc.getMap('m').size === 40_000, 'it arrives')
+  // Some 80 of 100 tokens are gone.
+  for (let i = 0; i < 50; i++) author.doc.getMap('n').set(`${i}`, i)
+  await until(async () => (await server.metric(LIMITED)) > 20, 'the budget is used up')
+})
+
 test('[IN1] reconnecting buys nothing', async (t) => {
   const server = await startServer(t, { rateLimitMaxTokens: 100, rateLimitRefillWindowMs: 60_000 })
   const doc = new Y.Doc()

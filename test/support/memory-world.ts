@@ -8,6 +8,7 @@ import pino from 'pino'
 import * as syncProtocol from 'y-protocols/sync'
 import * as Y from 'yjs'
 import { singleNode } from '../../src/cluster/single-node.ts'
+import { LateWrites } from '../../src/inbound/late-writes.ts'
 import { Oversized } from '../../src/inbound/oversized.ts'
 import { AddressBudgets, Rates } from '../../src/inbound/rate-limiter.ts'
 import { SecondChances } from '../../src/inbound/second-chances.ts'
@@ -42,6 +43,7 @@ export class World {
   readonly #log = pino({ level: process.env.TEST_LOG ?? 'silent' })
   readonly #budgets: AddressBudgets
   readonly #presenceRates: Rates
+  readonly #late = new LateWrites()
   readonly #oversized = new Oversized(this.clock)
   readonly #chances = new SecondChances({ evictions: 3, windowMs: 600_000, intervalMs: 250 }, this.clock)
 
@@ -120,6 +122,7 @@ export class World {
         budgets: this.#budgets,
         presenceRates: this.#presenceRates,
         oversized: this.#oversized,
+        late: this.#late,
         chances: this.#chances,
         refusals: new EveryTenth(),
         malformed: new EveryTenth(),

@@ -303,7 +303,7 @@ function kindOf(payload: Uint8Array): RawFrame['kind'] {
 }
 
 /** A masked frame, as clients must send them (RFC 6455, section 5.2). */
-function clientFrame(opcode: number, payload: Uint8Array, final: boolean): Buffer {
+export function clientFrame(opcode: number, payload: Uint8Array, final: boolean): Buffer {
   const { length } = payload
   const head =
     length < 126
