@@ -181,6 +181,32 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       metrics.deliveryDelay,
     )
     .histogram('room_flush_seconds', "Time one room's flush took.", metrics.roomFlush)
+    .labelled(
+      'counter',
+      'loop_work_seconds_total',
+      'Time of the event loop that budgeted work took.',
+      ['kind'],
+      rows(metrics.loopWork.values),
+    )
+    .labelled(
+      'counter',
+      'loop_postponed_total',
+      'Times that work had to wait for another turn of the event loop.',
+      ['kind'],
+      rows(metrics.loopPostponed.values),
+    )
+    .histogram(
+      'loop_turn_seconds',
+      'Budgeted work in one turn of the event loop, of turns in which some had waited.',
+      metrics.loopTurn,
+    )
+    .labelled(
+      'counter',
+      'loop_share_exceeded_total',
+      'Clients whose updates took more than their share of the loop: slowed, and closed when it went on.',
+      ['outcome'],
+      rows(metrics.loopShare.values),
+    )
     .counter('process_cpu_seconds_total', 'User and system CPU time.', (cpu.user + cpu.system) / 1e6)
     .gauge('process_resident_memory_bytes', 'Resident memory.', metrics.residentBytes())
     .gauge(

@@ -30,6 +30,13 @@ export const BREAK_SITES = [
 ] as const // biome-ignore format: one line reads better
 export type BreakSite = (typeof BREAK_SITES)[number]
 
+/**
+ * What the loop's time goes to. `flush`: applying updates and sending what came of them. `drain`: answers and backlogs. `load`:
+ * boards from the store, and their compaction. `measure`: how large boards are.
+ */
+export const LOOP_WORK = ['flush', 'drain', 'load', 'measure'] as const
+export type LoopWork = (typeof LOOP_WORK)[number]
+
 export const EVICTION_REASONS = ['buffer_limit', 'congested'] as const
 export type EvictionReason = (typeof EVICTION_REASONS)[number]
 
@@ -63,6 +70,10 @@ export class Metrics {
   readonly queueDepthMax = new RecentMax()
   readonly deliveryDelay = new Histogram(FAST_SECONDS)
   readonly roomFlush = new Histogram(FAST_SECONDS)
+  readonly loopWork = new LabelledCounter(LOOP_WORK)
+  readonly loopPostponed = new LabelledCounter(LOOP_WORK)
+  readonly loopTurn = new Histogram(FAST_SECONDS)
+  readonly loopShare = new LabelledCounter(['slowed', 'closed'] as const)
   readonly bytesReceived = new Counter()
   readonly bytesSent = new Counter()
 

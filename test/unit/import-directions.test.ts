@@ -10,11 +10,12 @@ const MAY: Record<string, readonly string[]> = {
   observe: [],
   storage: ['protocol', 'observe'],
   cluster: ['protocol', 'observe'],
-  outbound: ['protocol', 'observe'],
-  room: ['outbound', 'protocol', 'observe', 'storage', 'cluster'],
-  inbound: ['room', 'outbound', 'protocol', 'observe'],
-  http: ['protocol', 'observe'],
-  uws: ['inbound', 'http', 'outbound'],
+  budget: ['protocol', 'observe'],
+  outbound: ['budget', 'protocol', 'observe'],
+  room: ['outbound', 'budget', 'protocol', 'observe', 'storage', 'cluster'],
+  inbound: ['room', 'outbound', 'budget', 'protocol', 'observe'],
+  http: ['budget', 'protocol', 'observe'],
+  uws: ['inbound', 'http', 'outbound', 'budget'],
 }
 /** Of these folders other folders see the interfaces only. */
 const INTERFACES: Record<string, readonly string[]> = {
