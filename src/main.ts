@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The process: environment → configuration → server; signals; exit codes. */
 import pino from 'pino'
+import { lastResort } from './last-resort.ts'
 import { ConfigError, createServer, readConfig } from './server.ts'
 
 /** sysexits.h: EX_CONFIG, something is wrong with the settings. */
@@ -24,9 +25,12 @@ const config = configuration()
 const log = pino({ level: config.logLevel })
 const server = createServer(config, { log })
 
+lastResort({ log, graceMs: config.shutdownGraceMs, close: () => server.close() })
+
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    void server.close().then(() => process.exit(0))
+    // After a fault that nothing caught, 1 is set already.
+    void server.close().then(() => process.exit())
   })
 }
 

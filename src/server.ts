@@ -19,7 +19,8 @@ import { Oversized } from './inbound/oversized.ts'
 import { AddressBudgets, Rates } from './inbound/rate-limiter.ts'
 import { Reception } from './inbound/reception.ts'
 import { SecondChances } from './inbound/second-chances.ts'
-import { every, systemClock } from './observe/clock.ts'
+import { Boundary } from './observe/boundary.ts'
+import { every } from './observe/clock.ts'
 import { EveryTenth } from './observe/every-tenth.ts'
 import { Metrics } from './observe/metrics.ts'
 import { metricsText } from './observe/metrics-text.ts'
@@ -108,8 +109,9 @@ interface Running {
 }
 
 async function start(config: Config, log: Logger, openStore: typeof openStorage): Promise<Running> {
-  const clock = systemClock
   const metrics = new Metrics(MESSAGE_ERRORS)
+  const errors = new Boundary(metrics, log)
+  const clock = errors.clock()
   const storageMetrics = new StorageMetrics()
   const tls = config.tlsCertFile === '' ? null : { certFile: config.tlsCertFile, keyFile: config.tlsKeyFile }
   const wrong = (error: unknown): never => {
@@ -217,18 +219,23 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   metrics.oldestUnsentSeconds = () => oldestUnsent(reception, clock.now())
   const stopSweep = every(clock, config.bufferSweepIntervalMs, () => {
     metrics.bufferedBytes = 0
-    for (const { outbox } of reception.sessions) metrics.bufferedBytes += outbox?.heldBytes ?? 0
+    for (const session of reception.sessions) {
+      try {
+        metrics.bufferedBytes += session.outbox?.heldBytes ?? 0
+      } catch (error) {
+        session.failed(error)
+      }
+    }
   })
 
   let isStopping = false
-  const onError = (error: unknown): void => log.error({ err: error }, 'unexpected error')
   const sockets: SocketRouteOptions = {
     maxPayloadBytes: config.maxMessageBytes + OVERSIZE_MARGIN,
     idleTimeoutS: config.idleTimeoutS,
     maxBackpressureBytes: BACKSTOP_FACTOR * (config.maxBufferedBytes + config.maxMessageBytes + config.maxDocBytes),
     welcome: reception.welcome,
     closed: () => endpoint.socketClosed(),
-    onError,
+    onError: (error) => errors.caught('socket', error),
   }
   const answer = createRoutes({
     problems: () => {
@@ -252,7 +259,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     adminToken: config.adminToken || null,
     admin: adminFacts({ reception, registry, authorizer, clock, wallClock: Date.now }),
     page,
-    onError,
+    onError: (error) => errors.caught('http', error),
   })
   const unreadAnswers = new UnreadAnswers()
   const endpoint: Endpoint = new Endpoint({
@@ -262,7 +269,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     maxSockets: limits.maxSockets,
     mount: (app) => {
       socketRoute(app, sockets)
-      httpRoute(app, answer, unreadAnswers, onError)
+      httpRoute(app, answer, unreadAnswers, (error) => errors.caught('http', error))
     },
   })
 
@@ -291,7 +298,16 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
         clock,
         log,
         graceMs: config.shutdownGraceMs,
-        sockets: () => [...reception.sessions].map((session) => ({ end: () => session.end(CLOSE.restart) })),
+        sockets: () =>
+          [...reception.sessions].map((session) => ({
+            end: () => {
+              try {
+                session.end(CLOSE.restart)
+              } catch (error) {
+                session.failed(error)
+              }
+            },
+          })),
         isSettled: () => registry.isSettled,
         saved: () => registry.saved(),
         release: async () => {

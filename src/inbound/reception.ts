@@ -103,6 +103,9 @@ class Seat implements Peer {
   ponged(): void {
     this.#session.ponged()
   }
+  failed(error: unknown): void {
+    this.#session.failed(error)
+  }
   closed(code: number, cutForSize: boolean): void {
     this.#sessions.delete(this.#session)
     this.#place?.release()

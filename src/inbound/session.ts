@@ -130,10 +130,9 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
 
   /** The socket is open. */
   open(): void {
-    void this.#enter()
+    this.#enter().catch((error: unknown) => this.failed(error))
   }
 
-  /** Never rejects. */
   async #enter(): Promise<void> {
     const { room: name, admission } = this.#request
     try {
@@ -190,6 +189,17 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   }
   ponged(): void {
     if (this.#state.name === 'joined') this.#state.room.pong(this.#state.member)
+  }
+
+  /** Something failed that is this client's alone: it is closed with 1011. Never throws. */
+  failed(error: unknown): void {
+    if (this.#state.name === 'joined') {
+      this.#state.member.outbox.failed(error)
+      return
+    }
+    this.#deps.metrics.errorsCaught.add('client')
+    this.log.error({ err: error }, 'client failed')
+    this.#refuse(CLOSE.internalError)
   }
 
   /** Shows the client the door: what it still holds is sent, then the close frame. */
@@ -425,6 +435,13 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   }
 
   #handle(bytes: Uint8Array): void {
+    try {
+      this.#take(bytes)
+    } catch (error) {
+      this.failed(error)
+    }
+  }
+  #take(bytes: Uint8Array): void {
     if (this.#state.name !== 'joined' || this.#gate === null || this.#presence === null) return
     const { room, member, grant } = this.#state
     const canWrite = grant.access === 'write'

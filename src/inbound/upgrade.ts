@@ -28,6 +28,8 @@ export interface Peer {
   ponged(): void
   /** `cutForSize`: uWS itself ended the connection because a message was too long. */
   closed(code: number, cutForSize: boolean): void
+  /** One of the others threw: this client is closed for it. Must not throw itself. */
+  failed(error: unknown): void
 }
 
 /** What to do with an upgrade: a peer, and the subprotocol to answer; or nobody, answered with HTTP 503. */

@@ -11,18 +11,30 @@ export interface Clock {
   after(ms: number, task: () => void): () => void
 }
 
-/** The real clock. Its timers do not keep the process alive: the listening socket does that. */
-export const systemClock: Clock = {
-  now: () => performance.now(),
-  soon: (task) => {
-    setImmediate(task)
-  },
-  after: (ms, task) => {
-    const timer = setTimeout(task, ms)
-    timer.unref()
-    return () => clearTimeout(timer)
-  },
+/** Runs a task, and may look after what it throws. */
+export type RunTask = (task: () => void) => void
+
+/**
+ * The real clock. Its timers do not keep the process alive: the listening socket does that. Tasks are handed to these two
+ * functions, so that no timer is set without whatever boundary they are.
+ */
+export function realClock(runSoon: RunTask, runLater: RunTask): Clock {
+  return {
+    now: () => performance.now(),
+    soon: (task) => {
+      setImmediate(runSoon, task)
+    },
+    after: (ms, task) => {
+      const timer = setTimeout(runLater, ms, task)
+      timer.unref()
+      return () => clearTimeout(timer)
+    },
+  }
 }
+
+const run: RunTask = (task) => task()
+/** For tools: what is thrown ends them. */
+export const systemClock: Clock = realClock(run, run)
 
 /** Runs `task` every `ms` milliseconds until the returned function is called. */
 export function every(clock: Clock, ms: number, task: () => void): () => void {

@@ -174,6 +174,13 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       'Rooms that broke again and again: their clients were closed with 1011.',
       metrics.roomsGivenUp.value,
     )
+    .labelled(
+      'counter',
+      'errors_caught_total',
+      'Unexpected errors that were caught, by where; the log has them.',
+      ['where'],
+      rows(metrics.errorsCaught.values),
+    )
     .labelled('counter', 'ws_closes_total', 'Sockets closed, by close code.', ['code'], rows(metrics.closes.values))
     .histogram(
       'ws_delivery_delay_seconds',

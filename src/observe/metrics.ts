@@ -22,11 +22,11 @@ export type CloseCode = (typeof CLOSE_CODES)[number]
 
 /**
  * Where a call into Yjs threw, so that the room's document had to be rebuilt. `apply`: updates of members. `remote`: those of
- * other nodes. `load`: a stored record. `emit`: what a flush is to send. `answer`: what a client lacks. `vector`: the server's
+ * other nodes. `load`: a stored record. `emit`: what a flush is to send. `flush`: the rest of it. `answer`: what a client lacks. `vector`: the server's
  * SyncStep1, or a look at one. `measure`, `compact`, `export`: reading all of it.
  */
 export const BREAK_SITES = [
-  'apply', 'remote', 'load', 'emit', 'answer', 'vector', 'measure', 'compact', 'export',
+  'apply', 'remote', 'load', 'emit', 'flush', 'answer', 'vector', 'measure', 'compact', 'export',
 ] as const // biome-ignore format: one line reads better
 export type BreakSite = (typeof BREAK_SITES)[number]
 
@@ -36,6 +36,13 @@ export type BreakSite = (typeof BREAK_SITES)[number]
  */
 export const LOOP_WORK = ['flush', 'drain', 'load', 'measure'] as const
 export type LoopWork = (typeof LOOP_WORK)[number]
+
+/**
+ * Where something was caught that nobody expected: in a timer's, an immediate's or a socket's callback, a promise nobody waits
+ * for, an HTTP handler; `client`, `room`: that client was closed for it, that room went on without.
+ */
+export const CAUGHT_AT = ['timer', 'immediate', 'promise', 'socket', 'http', 'client', 'room'] as const
+export type CaughtAt = (typeof CAUGHT_AT)[number]
 
 export const EVICTION_REASONS = ['buffer_limit', 'congested'] as const
 export type EvictionReason = (typeof EVICTION_REASONS)[number]
@@ -64,6 +71,7 @@ export class Metrics {
   readonly messageErrors: LabelledCounter<string>
   readonly resyncsOut = new LabelledCounter(RESYNC_CAUSES)
   readonly resyncsIn = new LabelledCounter(RESYNC_CAUSES)
+  readonly errorsCaught = new LabelledCounter(CAUGHT_AT)
   readonly roomsRebuilt = new LabelledCounter(BREAK_SITES)
   readonly roomsGivenUp = new Counter()
   readonly closes = new LabelledCounter(CLOSE_CODES)

@@ -11,6 +11,8 @@ export interface Drainable {
   pump(): 'more' | 'idle'
   /** Looks at amounts and ages again. Returns whether it wants to be looked at further. */
   check(): boolean
+  /** One of the two threw. Must not throw itself. */
+  failed(error: unknown): void
 }
 
 /** Longest stretch of draining without giving the loop back, ms. Half of it stays under a display frame. */
@@ -66,7 +68,7 @@ export class DrainScheduler {
     this.#ready = new Set()
     for (const outbox of queue) {
       queue.delete(outbox)
-      if (outbox.pump() === 'more') this.#ready.add(outbox)
+      if (this.#pump(outbox)) this.#ready.add(outbox)
       if (this.#clock.now() >= until) break
     }
     // Those that waited stand before those that go on.
@@ -75,9 +77,27 @@ export class DrainScheduler {
   }
   #check(): void {
     this.#cancelCheck = null
-    for (const outbox of this.#watched) if (!outbox.check()) this.#watched.delete(outbox)
+    for (const outbox of this.#watched) if (!this.#look(outbox)) this.#watched.delete(outbox)
     if (this.#watched.size > 0 && !this.#stopped) {
       this.#cancelCheck = this.#clock.after(CHECK_INTERVAL_MS, () => this.#check())
+    }
+  }
+
+  /** Each outbox for itself: what one throws is not the others' business. Whether it goes on. */
+  #pump(outbox: Drainable): boolean {
+    try {
+      return outbox.pump() === 'more'
+    } catch (error) {
+      outbox.failed(error)
+      return false
+    }
+  }
+  #look(outbox: Drainable): boolean {
+    try {
+      return outbox.check()
+    } catch (error) {
+      outbox.failed(error)
+      return false
     }
   }
 }

@@ -306,6 +306,23 @@ export class Outbox implements Drainable {
     this.#owner.evicted(reason, isEviction)
   }
 
+  /** Something failed that is this client's alone: it is closed, and comes back to a fresh start. Never throws. */
+  failed(error: unknown): void {
+    const { metrics } = this.#deps
+    metrics.errorsCaught.add('client')
+    this.#owner.log.error({ err: error, state: this.#state }, 'client failed')
+    try {
+      if (!this.#isOver) this.end(CLOSE.internalError)
+      else {
+        this.closed()
+        this.#sink.cut()
+      }
+    } catch (again) {
+      metrics.errorsCaught.add('client')
+      this.#owner.log.error({ err: again }, 'client could not be closed')
+    }
+  }
+
   /** The socket is gone. */
   closed(): void {
     if (this.#state === 'closed') return

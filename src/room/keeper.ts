@@ -6,6 +6,7 @@
  * While a write fails, its bytes stay here and are tried again; nothing is let go that the document has not got.
  */
 import type { Logger } from 'pino'
+import type { Boundary } from '../observe/boundary.ts'
 import type { Clock } from '../observe/clock.ts'
 import { byteSum, reasonOf, type Storage, StorageError } from '../storage/storage.ts'
 import type { StorageMetrics } from '../storage/storage-metrics.ts'
@@ -42,6 +43,7 @@ export interface KeeperDeps {
   readonly metrics: StorageMetrics
   /** Shared by all keepers of the process. */
   readonly slices: Slices
+  readonly errors: Boundary
 }
 
 /** Over this many bytes unsaved updates are let go and the whole document is written instead: it has them. */
@@ -110,7 +112,7 @@ export class Keeper {
     this.#deps.metrics.unsavedBytes += update.byteLength
     if (this.#unsaved.weight > UNSAVED_BYTES && this.#canCompact()) this.#owedBytes += this.#unsaved.clear()
     const waitsToRetry = this.#retry.failing !== null
-    if (this.#state === 'loaded' && this.#writingSince === undefined && !waitsToRetry) void this.#write()
+    if (this.#state === 'loaded' && this.#writingSince === undefined && !waitsToRetry) this.#startWriting()
   }
 
   /**
@@ -236,9 +238,12 @@ export class Keeper {
     this.#parked = this.#host.hasGaps
     if (this.#parked) log.warn({ room: this.#room }, 'board has records that build on missing ones')
     this.#state = 'loaded'
-    if (this.unsavedBytes > 0) void this.#write()
+    if (this.unsavedBytes > 0) this.#startWriting()
   }
 
+  #startWriting(): void {
+    this.#deps.errors.background(this.#write())
+  }
   /** Writes until nothing is left or a write fails. Runs once at a time. */
   async #write(): Promise<void> {
     const { clock, metrics } = this.#deps
@@ -252,7 +257,7 @@ export class Keeper {
         if (this.#state === 'abandoned') return
         metrics.failures.add()
         const facts = { room: this.#room, unsavedBytes: this.unsavedBytes }
-        this.#retry.failed(reasonOf(error), facts, () => void this.#write())
+        this.#retry.failed(reasonOf(error), facts, () => this.#startWriting())
         return
       } finally {
         this.#writingSince = undefined
@@ -260,7 +265,7 @@ export class Keeper {
       this.#retry.succeeded({ room: this.#room })
     }
     this.#wake()
-    void this.#compactIf(worthWhileLive)
+    this.#deps.errors.background(this.#compactIf(worthWhileLive))
   }
 
   async #writeBatch({ updates, bytes }: Batch): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Cluster } from '../cluster/cluster.ts'
+import { Boundary } from '../observe/boundary.ts'
 import { type Clock, every } from '../observe/clock.ts'
 import { LazyLog } from '../observe/lazy-log.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -57,6 +58,7 @@ const MIN_TICK_MS = 8
 
 export class RoomRegistry {
   readonly #deps: RegistryDeps
+  readonly #errors: Boundary
   readonly #slices: Slices
   readonly #ticks: Ticks
   readonly #rooms = new Map<string, Entry>()
@@ -64,10 +66,19 @@ export class RoomRegistry {
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
+    this.#errors = new Boundary(deps.metrics, deps.log)
     this.#slices = new Slices(deps.clock)
-    this.#ticks = new Ticks(deps.clock, deps.settings.flushIntervalMs || MIN_TICK_MS)
+    this.#ticks = new Ticks(deps.clock, deps.settings.flushIntervalMs || MIN_TICK_MS, (error) =>
+      this.#errors.caught('room', error),
+    )
     this.#stopSweep = every(deps.clock, SWEEP_MS, () => {
-      for (const { room } of this.#rooms.values()) room.sweep()
+      for (const { room } of this.#rooms.values()) {
+        try {
+          room.sweep()
+        } catch (error) {
+          this.#errors.caught('room', error)
+        }
+      }
     })
   }
 
@@ -208,6 +219,7 @@ export class RoomRegistry {
       log,
       metrics: this.#deps.storageMetrics,
       slices: this.#slices,
+      errors: this.#errors,
     })
     const loaded = Promise.all([this.#deps.storage.buried(name), keeper.load()]).then(
       ([authors]) => {
@@ -234,7 +246,7 @@ export class RoomRegistry {
     if (!this.#isIdle(entry) || entry.cancelIdle !== null || this.#rooms.get(name) !== entry) return
     entry.cancelIdle = this.#deps.clock.after(ms, () => {
       entry.cancelIdle = null
-      void this.#leaveMemory(name, entry)
+      this.#errors.background(this.#leaveMemory(name, entry))
     })
   }
 
@@ -267,6 +279,7 @@ export class RoomRegistry {
       if (this.#rooms.get(name) === entry) this.#rooms.delete(name)
       entry.room.destroy()
     })
+    this.#errors.background(entry.leaving)
   }
 
   /** Not by `close`, which joins would have to wait for: a full disk may keep it waiting for ever. */
@@ -275,10 +288,11 @@ export class RoomRegistry {
     entry.cancelIdle = () => {
       isCancelled = true
     }
-    void entry.keeper.saved().then(() => {
+    const saved = entry.keeper.saved().then(() => {
       if (isCancelled) return
       entry.cancelIdle = null
       this.#leaveWhenIdle(name, entry, 0)
     })
+    this.#errors.background(saved)
   }
 }

@@ -96,7 +96,7 @@ export class Room {
     const { clock, ticks, settings } = deps
     const { flushIntervalMs, presenceIntervalMs } = settings
     const quietMs = QUIET_INTERVALS * flushIntervalMs
-    this.#flushPacer = new Pacer(clock, ticks, flushIntervalMs, quietMs, () => this.#flush())
+    this.#flushPacer = new Pacer(clock, ticks, flushIntervalMs, quietMs, () => this.#flushSafely())
     this.#presencePacer = new Pacer(clock, ticks, presenceIntervalMs, 2 * presenceIntervalMs, () =>
       this.#tickPresence(),
     )
@@ -219,9 +219,13 @@ export class Room {
     const now = this.#deps.clock.now()
     let isShared = false
     for (const { outbox } of this.members) {
-      isShared ||= outbox.state === 'behind'
-      const quiet = now - outbox.lastFrameAt >= KEEPALIVE_AFTER_MS
-      if (quiet && (outbox.state === 'live' || outbox.state === 'joining')) outbox.pushControl('keepalive', KEEPALIVE)
+      try {
+        isShared ||= outbox.state === 'behind'
+        const quiet = now - outbox.lastFrameAt >= KEEPALIVE_AFTER_MS
+        if (quiet && (outbox.state === 'live' || outbox.state === 'joining')) outbox.pushControl('keepalive', KEEPALIVE)
+      } catch (error) {
+        outbox.failed(error)
+      }
     }
     // What cursors share is worth its memory only while some are running.
     if (!isShared) this.source.forgetCache()
@@ -353,6 +357,15 @@ export class Room {
     member.outbox.pushControl(`presence:${entries[0]!.id}`, encodePresence(encodeEntries(entries)))
   }
 
+  /** What is no call into Yjs should not throw either; if it does, nobody knows how far it came. */
+  #flushSafely(): void {
+    try {
+      this.#flush()
+    } catch (error) {
+      this.#deps.metrics.errorsCaught.add('room')
+      this.#broke('flush', error)
+    }
+  }
   #flush(): void {
     // What waits is served when there is a document to put it in: see `loaded`.
     if (!this.#isWhole) return
@@ -365,7 +378,14 @@ export class Room {
   }
 
   #answerQuestions(): void {
-    for (const { member, has } of this.#questions.splice(0)) if (this.members.has(member)) member.outbox.answer(has)
+    for (const { member, has } of this.#questions.splice(0)) {
+      if (!this.members.has(member)) continue
+      try {
+        member.outbox.answer(has)
+      } catch (error) {
+        member.outbox.failed(error)
+      }
+    }
   }
 
   #applyReceived(started: number): void {
@@ -439,15 +459,26 @@ export class Room {
     this.#presenceIsDue = false
     const [rider, ...others] = isRiding ? this.presence.tick() : []
     for (const member of this.members) {
-      if (rider === undefined || member === rider.author) {
-        if (member !== skip) member.outbox.pushSync(frame)
-      } else if (member === skip) member.outbox.pushPresence(rider.frame)
-      else member.outbox.pushBoth(frame, rider.frame)
+      // Each for itself: what one of them throws is not the others' business.
+      try {
+        if (rider === undefined || member === rider.author) {
+          if (member !== skip) member.outbox.pushSync(frame)
+        } else if (member === skip) member.outbox.pushPresence(rider.frame)
+        else member.outbox.pushBoth(frame, rider.frame)
+      } catch (error) {
+        member.outbox.failed(error)
+      }
     }
     for (const tick of others) this.#sendPresence(tick)
   }
   #sendPresence({ frame, author }: PresenceTick): void {
-    for (const member of this.members) if (member !== author) member.outbox.pushPresence(frame)
+    for (const member of this.members) {
+      try {
+        if (member !== author) member.outbox.pushPresence(frame)
+      } catch (error) {
+        member.outbox.failed(error)
+      }
+    }
   }
   #tickPresence(): void {
     // An update that is due at this moment takes it along.

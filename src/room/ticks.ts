@@ -22,6 +22,7 @@ const MAX_COST_MS = 2
 export class Ticks {
   readonly #clock: Clock
   readonly #intervalMs: number
+  readonly #caught: (error: unknown) => void
   /** Tasks by the number of their tick. */
   readonly #tasks = new Map<number, (() => void)[]>()
   #next = Number.POSITIVE_INFINITY
@@ -29,8 +30,9 @@ export class Ticks {
   /** What a tick takes, ms, on average. */
   #costMs = 0
 
-  /** `intervalMs`: the grid's width, above 0. */
-  constructor(clock: Clock, intervalMs: number) {
+  /** `intervalMs`: the grid's width, above 0. `caught`: a task threw, which the other tasks are not to suffer for. */
+  constructor(clock: Clock, intervalMs: number, caught: (error: unknown) => void) {
+    this.#caught = caught
     this.#clock = clock
     this.#intervalMs = intervalMs
   }
@@ -79,11 +81,18 @@ export class Ticks {
         continue
       }
       this.#tasks.delete(tick)
-      for (const task of tasks) task()
+      for (const task of tasks) this.#run(task)
     }
     const cost = Math.min(this.#clock.now() - started, MAX_COST_MS)
     this.#costMs += (cost - this.#costMs) * COST_WEIGHT
     for (const tick of this.#tasks.keys()) next = Math.min(next, tick)
     if (next !== Number.POSITIVE_INFINITY) this.#arm(next)
+  }
+  #run(task: () => void): void {
+    try {
+      task()
+    } catch (error) {
+      this.#caught(error)
+    }
   }
 }

@@ -54,7 +54,11 @@ export function httpRoute(
     }
     const failed = (error: unknown): void => {
       onError(error)
-      reply({ status: 500, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'internal error\n' })
+      try {
+        reply({ status: 500, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'internal error\n' })
+      } catch (again) {
+        onError(again)
+      }
     }
     try {
       const response = handle(request)

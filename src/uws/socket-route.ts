@@ -4,6 +4,7 @@
  */
 import type { TemplatedApp, WebSocket } from 'uWebSockets.js'
 import type { Peer, Upgrade, Welcome } from '../inbound/upgrade.ts'
+import { CLOSE } from '../protocol/close-reasons.ts'
 import { copyHeaders } from './headers.ts'
 import { SocketSink } from './socket-sink.ts'
 
@@ -34,6 +35,17 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
       work()
     } catch (error) {
       options.onError(error)
+    }
+  }
+  /** The client whose event it was pays for what is thrown. */
+  const guardedFor = (socket: WebSocket<UserData>, work: (peer: Peer) => void): void => {
+    const peer = peerOf(socket)
+    if (peer === null) return
+    try {
+      work(peer)
+    } catch (error) {
+      options.onError(error)
+      peer.failed(error)
     }
   }
   const peerOf = (socket: WebSocket<UserData>): Peer | null => socket.getUserData().peer
@@ -75,26 +87,34 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
           context,
         )
       }),
-    open: (socket) =>
-      guarded(() => {
-        const data = socket.getUserData()
-        data.sink = new SocketSink(socket as WebSocket<unknown>)
-        data.peer = data.welcome?.peer(data.sink) ?? null
+    open: (socket) => {
+      const data = socket.getUserData()
+      const sink = new SocketSink(socket as WebSocket<unknown>)
+      data.sink = sink
+      try {
+        data.peer = data.welcome?.peer(sink) ?? null
         data.welcome = null
         data.peer?.open()
-      }),
-    // Not through `guarded`: a closure for each of thousands of frames a second.
-    message: (socket, message, isBinary) => {
-      try {
-        socket.getUserData().peer?.receive(new Uint8Array(message), isBinary)
       } catch (error) {
         options.onError(error)
+        if (data.peer === null) sink.close(CLOSE.internalError)
+        else data.peer.failed(error)
       }
     },
-    drain: (socket) => guarded(() => peerOf(socket)?.drained()),
+    // Not through `guarded`: a closure for each of thousands of frames a second.
+    message: (socket, message, isBinary) => {
+      const { peer } = socket.getUserData()
+      try {
+        peer?.receive(new Uint8Array(message), isBinary)
+      } catch (error) {
+        options.onError(error)
+        peer?.failed(error)
+      }
+    },
+    drain: (socket) => guardedFor(socket, (peer) => peer.drained()),
     // uWS has put the pong behind what the client does not read: nobody else looks at an otherwise quiet socket.
-    ping: (socket, message) => guarded(() => peerOf(socket)?.pinged(message.byteLength)),
-    pong: (socket) => guarded(() => peerOf(socket)?.ponged()),
+    ping: (socket, message) => guardedFor(socket, (peer) => peer.pinged(message.byteLength)),
+    pong: (socket) => guardedFor(socket, (peer) => peer.ponged()),
     close: (socket, code, message) =>
       guarded(() => {
         options.closed()

@@ -17,6 +17,8 @@ export interface Started {
 export interface ProcessOptions {
   /** `ulimit -n`, soft and hard. */
   readonly maxDescriptors?: number
+  /** What is run in place of `src/main.ts`. */
+  readonly file?: string
 }
 
 /**
@@ -70,7 +72,7 @@ export async function startServerProcess(
   env: Record<string, string> = {},
   options: ProcessOptions = {},
 ): Promise<ServerProcess> {
-  const started = startProcess(t, 'src/main.ts', { PORT: '0', STORAGE: 'memory', ...env }, options)
+  const started = startProcess(t, options.file ?? 'src/main.ts', { PORT: '0', STORAGE: 'memory', ...env }, options)
   let isOver = false
   void started.exited.then(() => {
     isOver = true

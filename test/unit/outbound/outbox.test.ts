@@ -274,6 +274,9 @@ test('[FC2] many clients with backlogs give the loop back between slices', async
         return --left > 0 ? 'more' : 'idle'
       },
       check: () => false,
+      failed: (error) => {
+        throw error
+      },
     })
   }
   await clock.turn()

@@ -1,5 +1,7 @@
 /** A document, its keeper, a store that fails and waits when told to, and a clock held still. */
 import * as Y from 'yjs'
+import { Boundary } from '../../../src/observe/boundary.ts'
+import { Metrics } from '../../../src/observe/metrics.ts'
 import { DeleteRanges, DiffCursor, DiffSource } from '../../../src/outbound/diff-cursor.ts'
 import { applyStored } from '../../../src/room/apply-stored.ts'
 import { Keeper } from '../../../src/room/keeper.ts'
@@ -92,6 +94,7 @@ export function world(options: { durable?: boolean } = {}): World {
     lines.push({ level, text: text ?? '', facts: facts as Record<string, unknown> })
   }
   const log = { info: line('info'), warn: line('warn'), error: line('error') } as never
+  const errors = new Boundary(new Metrics([]), log)
   const board = (room = 'r'): Board => {
     let doc = new Y.Doc()
     const emitted = (update: Uint8Array, origin: unknown): void => {
@@ -119,7 +122,7 @@ export function world(options: { durable?: boolean } = {}): World {
         return doc.store.pendingStructs !== null || doc.store.pendingDs !== null
       },
     }
-    const keeper = new Keeper(room, storage, host, { clock, log, metrics, slices })
+    const keeper = new Keeper(room, storage, host, { clock, log, metrics, slices, errors })
     doc.on('update', emitted)
     const made: Board = {
       get doc() {

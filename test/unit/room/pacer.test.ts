@@ -3,10 +3,14 @@ import { Pacer } from '../../../src/room/pacer.ts'
 import { Ticks } from '../../../src/room/ticks.ts'
 import { HeldClock } from '../../support/held-clock.ts'
 
+const rethrow = (error: unknown): never => {
+  throw error
+}
+
 /** One pacer on a grid of 8 ms, and when it ran. */
 function setup(intervalMs = 8, quietMs = 32) {
   const clock = new HeldClock()
-  const ticks = new Ticks(clock, 8)
+  const ticks = new Ticks(clock, 8, rethrow)
   const runs: number[] = []
   const pacer = new Pacer(clock, ticks, intervalMs, quietMs, () => runs.push(clock.now()))
   return { clock, ticks, runs, pacer }
@@ -31,7 +35,7 @@ test('a quiet room runs at the end of the turn, a busy one at the next tick, how
 
 test('rooms that are busy share their ticks, and none is forgotten', async () => {
   const clock = new HeldClock()
-  const ticks = new Ticks(clock, 8)
+  const ticks = new Ticks(clock, 8, rethrow)
   const runs: [number, number][] = []
   const pacers = Array.from({ length: 20 }, (_, i) => new Pacer(clock, ticks, 8, 32, () => runs.push([i, clock.now()])))
   for (const [i, pacer] of pacers.entries()) {
@@ -104,7 +108,7 @@ test('a run that was taken over does not bring the next one forward', async () =
 
 test('the dearer the ticks, the rarer a room’s turn, up to 48 ms; cheap again, it is as often as before', async () => {
   const clock = new HeldClock()
-  const ticks = new Ticks(clock, 8)
+  const ticks = new Ticks(clock, 8, rethrow)
   const runs: number[] = []
   let costMs = 0
   const pacer = new Pacer(clock, ticks, 8, 32, () => {
