@@ -24,12 +24,16 @@ interface Link {
   usedAt: number
 }
 
+/** No version: a vector that is whole. */
+export const WHOLE = -1
+
 export class Place {
   link: Link | null = null
 }
 
 interface KnownVector {
   readonly vector: StateVector
+  readonly version: number
   readonly hash: number
   readonly place: Place
   usedAt: number
@@ -68,12 +72,14 @@ export class DiffCache {
     return this.held
   }
 
-  placeOf(vector: StateVector): Place {
+  /** `version`: `vector` is what differs from the document of that version; `WHOLE` when it is all there is to say. */
+  placeOf(vector: StateVector, version: number): Place {
     const hash = hashOf(vector)
     const at = this.vectors.findIndex(
-      (known) => known.vector === vector || (known.hash === hash && equal(known.vector, vector)),
+      (known) =>
+        known.version === version && (known.vector === vector || (known.hash === hash && equal(known.vector, vector))),
     )
-    const known = at < 0 ? { vector, hash, place: new Place(), usedAt: 0 } : this.vectors.splice(at, 1)[0]!
+    const known = at < 0 ? { vector, version, hash, place: new Place(), usedAt: 0 } : this.vectors.splice(at, 1)[0]!
     if (at < 0) this.vectorEntries += vector.size + 1
     known.usedAt = this.lookups
     this.vectors.push(known)

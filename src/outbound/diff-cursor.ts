@@ -4,10 +4,11 @@
  * Nothing of the document is pinned: the cursor holds what was sent and reads the live document for every part, so edits
  * made between parts ride along.
  */
+import * as Y from 'yjs'
 import { type ChunkPlace, FIRST_PLACE } from './delete-chunk.ts'
 import type { DeleteRanges, DeleteSet } from './delete-ranges.ts'
 import type { DeleteSnapshot } from './delete-snapshot.ts'
-import type { Place, StateVector } from './diff-cache.ts'
+import { type Place, type StateVector, WHOLE } from './diff-cache.ts'
 import type { DiffSource } from './diff-source.ts'
 import { NO_STRUCTS, PartWriter, type StructPart } from './part-writer.ts'
 
@@ -31,8 +32,11 @@ export interface DiffPart {
 
 export class DiffCursor {
   private readonly source: DiffSource
-  /** What the receiver had when the cursor began. */
-  readonly base: StateVector
+  /** What the receiver had when the cursor began: all there is to say, or what differs from the document of `version`. */
+  private readonly base: StateVector
+  private readonly version: number
+  /** Clocks before later transactions of authors that are not in `base`, which has to go on meaning what it meant. */
+  private later: Map<number, number> | null = null
   /** Authors whose structs went out, over `base`. */
   private readonly advanced = new Map<number, number>()
   private deletes: DeleteRanges
@@ -47,24 +51,49 @@ export class DiffCursor {
    * `sent`: what the receiver has; it may name authors and clocks the document does not have. It is kept and must not
    * change. `deletes`: what it is owed of deletions, given away to the cursor: `DeleteRanges.full()` for a joiner, what
    * was accumulated since the first frame it missed for a resync.
+   *
+   * With a `version`, `sent` names only authors of whom the receiver lacks something: of the others it has what the document
+   * had at that version. Such a cursor costs what changed, however many authors there are, and has to be told of the
+   * clocks of every later transaction as well.
    */
-  constructor(source: DiffSource, sent: StateVector, deletes: DeleteRanges) {
+  constructor(source: DiffSource, sent: StateVector, deletes: DeleteRanges, version = WHOLE) {
     this.source = source
     this.base = sent
+    this.version = version
     this.deletes = deletes
-    this.place = source.cache.placeOf(sent)
+    this.place = source.cache.placeOf(sent, version)
   }
 
-  /** What the receiver has, of structs, after the parts handed out so far. A copy: O(authors). */
-  get sent(): StateVector {
-    const sent = new Map(this.base)
+  /**
+   * What the receiver has, of structs, after the parts handed out so far: O(authors). `level`: a vector no newer than the
+   * document of any moment since the cursor began, but for what it was told of.
+   */
+  sentOver(level: StateVector): StateVector {
+    const sent = new Map(this.version === WHOLE ? this.base : level)
+    if (this.version !== WHOLE) {
+      for (const [client, clock] of this.base) sent.set(client, clock)
+      for (const [client, clock] of this.later ?? []) sent.set(client, clock)
+    }
     for (const [client, clock] of this.advanced) sent.set(client, clock)
     return sent
+  }
+  /** The parts handed out so far may not have arrived. The cursor is not to be read again. */
+  forgetSent(): void {
+    this.advanced.clear()
   }
 
   /** To be told of every transaction from the cursor's creation on, also after `last` while the cursor is in use. */
   addDeletes(deleteSet: DeleteSet): void {
     this.deletes.add(deleteSet)
+  }
+  /** The same, of the authors it has structs of, the clocks before it. */
+  addClocks(before: StateVector): void {
+    if (this.version === WHOLE) return
+    for (const [client, clock] of before) {
+      if (this.base.has(client) || this.later?.has(client)) continue
+      this.later ??= new Map()
+      this.later.set(client, clock)
+    }
   }
 
   /**
@@ -131,23 +160,36 @@ export class DiffCursor {
   }
 
   private clockOf(client: number): number {
-    return this.advanced.get(client) ?? this.base.get(client) ?? 0
+    const clock = this.advanced.get(client) ?? this.base.get(client) ?? this.later?.get(client)
+    if (clock !== undefined) return clock
+    return this.version === WHOLE ? 0 : Y.getState(this.source.doc.store, client)
   }
 
   /** Whether an author has structs that were not sent; then `authors` ends with one. */
   private owesStructs(): boolean {
-    const { clients } = this.source.doc.store
+    const { source } = this
+    const { clients } = source.doc.store
     for (;;) {
       for (let client = this.authors.at(-1); client !== undefined; client = this.authors.at(-1)) {
         if (this.isOwed(client, clients.get(client)!)) return true
         this.authors.pop()
       }
-      if (this.listedAt === this.source.version) return false
-      this.listedAt = this.source.version
-      for (const [client, structs] of clients) if (this.isOwed(client, structs)) this.authors.push(client)
+      if (this.listedAt === source.version) return false
+      const among = source.authorsSince(this.listedAt) ?? this.possible()
+      this.listedAt = source.version
+      for (const client of among) {
+        const structs = clients.get(client)
+        if (structs !== undefined && this.isOwed(client, structs)) this.authors.push(client)
+      }
       // The highest id goes first, as in Yjs: in conflicts the lower ids then have less to walk past.
       this.authors.sort((a, b) => a - b)
     }
+  }
+
+  /** Everybody who may have structs that were not sent. */
+  private possible(): Iterable<number> {
+    if (this.version === WHOLE) return this.source.doc.store.clients.keys()
+    return this.later === null ? this.base.keys() : [...this.base.keys(), ...this.later.keys()]
   }
 
   private isOwed(client: number, structs: readonly { id: { clock: number }; length: number }[]): boolean {

@@ -2,11 +2,11 @@
  * One room's document as its cursors read it, and the work they share.
  *   doc transactions ──▶ version, deletes since the snapshot      cursors ──▶ parts, whole delete set
  */
-import type * as Y from 'yjs'
+import * as Y from 'yjs'
 import { collectedIn } from './collected-deletes.ts'
 import { DeleteRanges } from './delete-ranges.ts'
 import { DeleteScan, DeleteSnapshot } from './delete-snapshot.ts'
-import { DIFF_CACHE_LIMITS, DiffCache, type DiffCacheLimits } from './diff-cache.ts'
+import { DIFF_CACHE_LIMITS, DiffCache, type DiffCacheLimits, type StateVector } from './diff-cache.ts'
 import { RootNames } from './root-names.ts'
 
 /**
@@ -17,6 +17,12 @@ const SNAPSHOT_IDLE_VERSIONS = 2048
 
 /** Structs looked at per part of a joiner: 0.3 ms, and several times as many as a part of 64 KiB holds. */
 const SCAN_STRUCTS = 8192
+
+/**
+ * Authors of late changes that are remembered, so that a cursor need not look through all that a board ever had after every
+ * edit: a second or two of a busy room.
+ */
+const RECENT_AUTHORS = 256
 
 interface HeldSnapshot {
   readonly scan: DeleteScan
@@ -35,6 +41,12 @@ export class DiffSource {
     throw error
   }
   private changes = 0
+  /** Who changed something, and with which change it came; of all changes after `recentFrom`. */
+  private recent: { readonly version: number; readonly client: number }[] = []
+  private recentFrom = 0
+  /** Sum of all authors' clocks, once somebody has asked for it. */
+  private clocks: number | null = null
+  private vector: { readonly version: number; readonly bytes: Uint8Array } | null = null
   private held: HeldSnapshot | null = null
   private readonly onTransaction: (transaction: Y.Transaction) => void
 
@@ -51,6 +63,33 @@ export class DiffSource {
   /** Transactions that changed something. */
   get version(): number {
     return this.changes
+  }
+
+  /** Authors with structs newer than a version; null when that is too long ago to say. */
+  authorsSince(version: number): ReadonlySet<number> | null {
+    if (version < this.recentFrom) return null
+    const authors = new Set<number>()
+    for (let i = this.recent.length - 1; i >= 0 && this.recent[i]!.version > version; i--) {
+      authors.add(this.recent[i]!.client)
+    }
+    return authors
+  }
+
+  /** The document's state vector as the bytes of a SyncStep1: walked through once a version, however many ask. */
+  stateVector(): Uint8Array {
+    if (this.vector?.version !== this.changes) {
+      this.vector = { version: this.changes, bytes: Y.encodeStateVector(this.doc) }
+    }
+    return this.vector.bytes
+  }
+
+  /** The share of the document's structs that a client with this vector lacks, 0 to 1. */
+  shareMissing(has: StateVector): number {
+    this.clocks ??= sumOf(this.doc)
+    if (this.clocks === 0) return 0
+    let known = 0
+    for (const [client, clock] of has) known += Math.min(clock, Y.getState(this.doc.store, client))
+    return Math.max(0, this.clocks - known) / this.clocks
   }
 
   /** Does a share of the reading that `fullDeletes` needs; for every part before the deletes of a joiner. */
@@ -94,8 +133,27 @@ export class DiffSource {
     return this.held
   }
 
+  /** Remembers whose structs the change brought; of how many authors. */
+  private noteClocks({ beforeState, afterState }: Y.Transaction): number {
+    let grown = 0
+    for (const [client, clock] of afterState) {
+      const before = beforeState.get(client) ?? 0
+      if (before === clock) continue
+      grown++
+      this.recent.push({ version: this.changes + 1, client })
+      if (this.clocks !== null) this.clocks += clock - before
+    }
+    if (this.recent.length > 2 * RECENT_AUTHORS) {
+      this.recent = this.recent.slice(-RECENT_AUTHORS)
+      // Of the change whose authors are the oldest here, some may be gone.
+      this.recentFrom = this.recent[0]!.version
+    }
+    return grown
+  }
+
   private noteChange(transaction: Y.Transaction): void {
-    if (!changedSomething(transaction)) return
+    const grown = this.noteClocks(transaction)
+    if (grown === 0 && transaction.changed.size === 0 && transaction.deleteSet.clients.size === 0) return
     this.changes++
     const { held } = this
     if (held === null) return
@@ -106,10 +164,8 @@ export class DiffSource {
   }
 }
 
-function changedSomething(transaction: Y.Transaction): boolean {
-  if (transaction.changed.size > 0 || transaction.deleteSet.clients.size > 0) return true
-  for (const [client, clock] of transaction.afterState) {
-    if (transaction.beforeState.get(client) !== clock) return true
-  }
-  return false
+function sumOf({ store }: Y.Doc): number {
+  let sum = 0
+  for (const client of store.clients.keys()) sum += Y.getState(store, client)
+  return sum
 }

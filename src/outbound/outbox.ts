@@ -155,6 +155,7 @@ export class Outbox implements Drainable {
         return
       case 'behind':
         this.#cursor?.addDeletes(frame.deletes)
+        this.#cursor?.addClocks(frame.before)
         if (this.#isSlow) this.#countDrop()
         return
       case 'live':
@@ -181,6 +182,11 @@ export class Outbox implements Drainable {
       case 'evict_age':
         this.#evict(step)
     }
+  }
+
+  /** An update that this client wrote all of. What it is owed begins where it began: others may share the diff. */
+  passOver(frame: SyncFrame): void {
+    this.#cursor?.addClocks(frame.before)
   }
 
   /** What changed in presence. Congested clients keep the ids and get the newest states when they drain (FC3). */
@@ -254,12 +260,15 @@ export class Outbox implements Drainable {
   rest(level: StateVector): void {
     if (this.#isOver || this.#state === 'joining' || this.#resting !== null) return
     // A cursor knows what was sent by it. Of deletions nothing is known: they are owed whole.
-    const base = this.#cursor?.sent ?? this.#held.owed.base ?? level
+    const base = this.#cursor?.sentOver(level) ?? this.#heldOver(level)
     this.#fold()
-    this.#cursor = null
     this.#restFrom(base)
   }
+  #heldOver(level: StateVector): StateVector {
+    return this.#held.count === 0 ? level : new Map([...level, ...this.#held.owed().clocks])
+  }
   #restFrom(base: StateVector): void {
+    this.#cursor = null
     this.#leaveLive()
     this.#resting = base
     this.#state = 'behind'
@@ -414,8 +423,8 @@ export class Outbox implements Drainable {
     const first = this.#held.first!
     if (this.#held.count > 1) {
       // One diff is smaller than many frames about the same shapes; when it is not, the frames go out as they are.
-      const { deletes } = this.#held.owed
-      const diff = this.#read(new DiffCursor(this.#source, first.before, deletes))
+      const { clocks, deletes } = this.#held.owed()
+      const diff = this.#read(new DiffCursor(this.#source, clocks, deletes, this.#source.version))
       if (diff === null) return false
       if (diff.last && diff.update.length < this.#held.bytes) {
         if (!this.#wire.write(encodeUpdate(diff.update), 'sync', first.at)) return false
@@ -434,11 +443,10 @@ export class Outbox implements Drainable {
       return cursor.next(partBytes(this.#deps.settings))
     } catch (error) {
       // It may have gone on without handing out what it read, so that only its beginning is sure.
-      if (cursor === this.#cursor) {
-        this.#cursor = null
-        this.#restFrom(cursor.base)
-      }
+      cursor.forgetSent()
       this.#source.broke(error)
+      // The room lets all its members rest. Should it have none of it: nothing is sure then.
+      if (cursor === this.#cursor) this.#restFrom(new Map())
       return null
     }
   }
@@ -466,8 +474,7 @@ export class Outbox implements Drainable {
 
   /** Drops what is held and owes one diff instead, from the first frame that was not handed to the socket. */
   #fallBehind(frame: SyncFrame, cause: BehindCause): void {
-    const { base, deletes } = this.#held.owed
-    deletes.add(frame.deletes)
+    const { clocks, deletes } = this.#held.owed(frame)
     this.#cause = cause
     if (cause !== 'degraded' && cause !== 'join') {
       this.resyncs++
@@ -478,12 +485,12 @@ export class Outbox implements Drainable {
       this.#countDrop()
       this.#owner.log.info({ folded, heldBytes: this.heldBytes }, 'client fell behind: what it is owed is one diff now')
     }
-    this.#startCursor(base ?? frame.before, deletes)
+    this.#startCursor(clocks, deletes, frame.version)
     this.#deps.scheduler.ready(this)
   }
-  #startCursor(base: StateVector, deletes: DeleteRanges): void {
+  #startCursor(base: StateVector, deletes: DeleteRanges, version?: number): void {
     this.#leaveLive()
-    this.#cursor = new DiffCursor(this.#source, base, deletes)
+    this.#cursor = new DiffCursor(this.#source, base, deletes, version)
     this.#state = 'behind'
   }
   /** Whether this client is behind because it did not keep up. */

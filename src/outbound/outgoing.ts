@@ -4,8 +4,10 @@ import type { DeleteSet, StateVector } from './diff-cursor.ts'
 /** One Yjs `update` event. */
 export interface SyncFrame {
   readonly bytes: Uint8Array
-  /** `transaction.beforeState`: what a client must have for this frame to be all it misses. */
+  /** Of the authors whose structs it brings, and of no others, the clocks before it. */
   readonly before: StateVector
+  /** The document's version (see DiffSource) with this in it and nothing later. */
+  readonly version: number
   /** What the transaction deleted, collected structs included. */
   readonly deletes: DeleteSet
   /** When the oldest input in it was received, clock ms. */

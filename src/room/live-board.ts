@@ -15,6 +15,8 @@ import { RoomSize, type RoomSizeLimits } from './room-size.ts'
 export interface BoardEvent {
   readonly update: Uint8Array
   readonly transaction: Y.Transaction
+  /** The document's, with this in it. */
+  readonly version: number
 }
 
 export interface BoardDeps {
@@ -40,7 +42,7 @@ export class LiveBoard {
   readonly size: RoomSize
   readonly #deps: BoardDeps
   #events: BoardEvent[] = []
-  /** The vector before the transaction whose events have not been told yet. */
+  /** The clocks before the transaction whose events have not been told yet, of the authors that it looked at. */
   #before: StateVector | null = null
   #isBroken = false
 
@@ -50,7 +52,7 @@ export class LiveBoard {
     this.source.broke = (error) => deps.broke('answer', error)
     this.size = new RoomSize(this.doc, deps.settings, deps.clock, () => this.#measured())
     this.doc.on('update', (update: Uint8Array, _origin: unknown, _doc: Y.Doc, transaction: Y.Transaction) => {
-      this.#events.push({ update, transaction })
+      this.#events.push({ update, transaction, version: this.source.version })
     })
   }
 
@@ -123,13 +125,14 @@ export class LiveBoard {
    * the base of a diff, so that in doubt it is nothing at all.
    */
   get level(): StateVector {
-    if (this.#before !== null) return this.#before
     const level = new Map<number, number>()
     try {
       for (const [client, structs] of this.doc.store.clients) {
         const last = structs.at(-1)!
         level.set(client, last.id.clock + last.length)
       }
+      // Of the authors that the transaction looked at; no others can have changed.
+      for (const [client, clock] of this.#before ?? []) level.set(client, clock)
       return level
     } catch {
       return new Map()

@@ -9,6 +9,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
 import type { BreakSite, Metrics } from '../observe/metrics.ts'
+import { clocksBefore } from '../outbound/clocks-before.ts'
 import { collectedIn } from '../outbound/collected-deletes.ts'
 import { encodeDeletes } from '../outbound/delete-ranges.ts'
 import type { DeleteSet, DiffSource, StateVector } from '../outbound/diff-cursor.ts'
@@ -146,7 +147,7 @@ export class Room {
   }
 
   /** The frame that asks a member for what the document does not have; null while there is none. Bound, so that members share it. */
-  readonly step1 = (): Uint8Array | null => this.read('vector', (doc) => encodeStep1(Y.encodeStateVector(doc)))
+  readonly step1 = (): Uint8Array | null => this.read('vector', () => encodeStep1(this.source.stateVector()))
 
   /** Looks at the document, from outside a flush. Null: it is being rebuilt, perhaps because of this. */
   read<T>(site: BreakSite, look: (doc: Y.Doc) => T): T | null {
@@ -156,17 +157,7 @@ export class Room {
 
   /** Bytes that an answer to this SyncStep1 will take, roughly: a question is cheap to ask and may not be to answer. */
   answerBytes(has: StateVector): number {
-    return this.read('vector', () => this.#answerBytes(has)) ?? 0
-  }
-  #answerBytes(has: StateVector): number {
-    let [all, missing] = [0, 0]
-    for (const [client, structs] of this.doc.store.clients) {
-      const last = structs.at(-1)!
-      const clock = last.id.clock + last.length
-      all += clock
-      missing += Math.max(0, clock - (has.get(client) ?? 0))
-    }
-    return all === 0 ? 0 : Math.ceil((this.size.bytes * missing) / all)
+    return Math.ceil(this.size.bytes * (this.read('vector', () => this.source.shareMissing(has)) ?? 0))
   }
 
   /** Authors of boards that were deleted under this name: whoever brings them would bring the board back (AC6). */
@@ -423,8 +414,8 @@ export class Room {
   /** Hands what the document emitted to everybody, to storage and, for local work, to the other nodes. */
   #emit(events: readonly BoardEvent[], soleAuthor: Member | null, at: number, isLocal: boolean): void {
     let isFirst = true
-    for (const { update, transaction } of events) {
-      const { beforeState, afterState, deleteSet } = transaction
+    for (const { update, transaction, version } of events) {
+      const { deleteSet } = transaction
       let collected: DeleteSet | null = null
       let deletes: DeleteSet = deleteSet
       let unnamed: Uint8Array | null = null
@@ -443,11 +434,11 @@ export class Room {
       // The first event is what the batch brought, all of it its author's own; a second is Yjs's clean-up after it.
       const skip = isFirst ? soleAuthor : null
       isFirst = false
-      this.#send({ bytes: encodeUpdate(update), before: beforeState, deletes, at }, skip)
+      this.#send({ bytes: encodeUpdate(update), before: clocksBefore(transaction), version, deletes, at }, skip)
       this.#deps.keep(update)
       if (isLocal) this.#deps.cluster.publishUpdate(this.name, update)
       if (collected === null || unnamed === null) continue
-      this.#send({ bytes: encodeUpdate(unnamed), before: afterState, deletes: collected, at }, skip)
+      this.#send({ bytes: encodeUpdate(unnamed), before: NO_CLOCKS, version, deletes: collected, at }, skip)
       if (isLocal) this.#deps.cluster.publishUpdate(this.name, unnamed)
     }
     this.#board.told()
@@ -461,9 +452,10 @@ export class Room {
     for (const member of this.members) {
       // Each for itself: what one of them throws is not the others' business.
       try {
-        if (rider === undefined || member === rider.author) {
-          if (member !== skip) member.outbox.pushSync(frame)
-        } else if (member === skip) member.outbox.pushPresence(rider.frame)
+        if (member === skip) {
+          member.outbox.passOver(frame)
+          if (rider !== undefined && member !== rider.author) member.outbox.pushPresence(rider.frame)
+        } else if (rider === undefined || member === rider.author) member.outbox.pushSync(frame)
         else member.outbox.pushBoth(frame, rider.frame)
       } catch (error) {
         member.outbox.failed(error)
@@ -489,6 +481,8 @@ export class Room {
     for (const tick of this.presence.tick()) this.#sendPresence(tick)
   }
 }
+
+const NO_CLOCKS: StateVector = new Map()
 
 /** Most bytes of an update that a log line shows. */
 const SHOWN_BYTES = 512

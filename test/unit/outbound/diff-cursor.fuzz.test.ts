@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { clocksBefore } from '../../../src/outbound/clocks-before.ts'
 import { DeleteRanges, DiffCursor, DiffSource } from '../../../src/outbound/diff-cursor.ts'
 import { cloneOf, contentOf, keepFormatMarks, type Random, RandomWorld, seededRandom } from './random-world.ts'
 
@@ -22,6 +23,8 @@ afterEach(() => {
 interface Waiting {
   readonly doc: Y.Doc
   readonly vector: Map<number, number>
+  /** Only what it lacks is known: of the authors of frames that it missed, the clocks before them (FC4). */
+  readonly isBehind: boolean
   readonly deletes: DeleteRanges
 }
 
@@ -36,8 +39,15 @@ function playSeed(seed: number): void {
   const waiting: Waiting[] = []
   const clients: Client[] = []
   world.server.on('update', (_update: Uint8Array, _origin: unknown, _doc: Y.Doc, transaction: Y.Transaction) => {
-    for (const { deletes } of waiting) deletes.add(transaction.deleteSet)
-    for (const { cursor } of clients) cursor.addDeletes(transaction.deleteSet)
+    const before = clocksBefore(transaction)
+    for (const { deletes, vector, isBehind } of waiting) {
+      deletes.add(transaction.deleteSet)
+      if (isBehind) for (const [client, clock] of before) if (!vector.has(client)) vector.set(client, clock)
+    }
+    for (const { cursor } of clients) {
+      cursor.addDeletes(transaction.deleteSet)
+      cursor.addClocks(before)
+    }
   })
 
   const steps = 5 + random.below(50)
@@ -49,12 +59,13 @@ function playSeed(seed: number): void {
   }
   waiting.push(random.chance(0.5) ? joiner(world, random) : resync(world, random))
   const partBytes = random.pick([64, 256, 1024, 4096, 65_536])
-  for (const { doc, vector, deletes } of waiting.splice(0)) {
+  for (const { doc, vector, isBehind, deletes } of waiting.splice(0)) {
     const own = Y.encodeStateAsUpdate(doc)
-    const cursor = new DiffCursor(source, vector, deletes)
+    const version = isBehind ? source.version : undefined
+    const cursor = new DiffCursor(source, vector, deletes, version)
     clients.push({ doc, own, cursor, partBytes: random.chance(0.8) ? partBytes : 512, level: false })
     if (random.chance(0.4)) {
-      const twin = new DiffCursor(source, new Map(vector), deletes.clone())
+      const twin = new DiffCursor(source, new Map(vector), deletes.clone(), version)
       clients.push({ doc: cloneOf(doc), own, cursor: twin, partBytes, level: false })
     }
   }
@@ -83,7 +94,7 @@ function playSeed(seed: number): void {
 function joiner(world: RandomWorld, random: Random): Waiting {
   const doc = random.chance(0.3) ? keepFormatMarks(new Y.Doc()) : cloneOf(random.pick(world.docs))
   const vector = Y.decodeStateVector(Y.encodeStateVector(doc))
-  return { doc, vector, deletes: DeleteRanges.full() }
+  return { doc, vector, isBehind: false, deletes: DeleteRanges.full() }
 }
 
 /** Leaves shared parts and a snapshot of the delete set behind, which the cursors under test then meet. */
@@ -94,8 +105,9 @@ function serveStranger(source: DiffSource): void {
 
 /** The server's own state now. */
 function resync(world: RandomWorld, random: Random): Waiting {
-  const vector = Y.decodeStateVector(Y.encodeStateVector(world.server))
-  return { doc: cloneOf(world.server), vector, deletes: new DeleteRanges(random.pick([3, 100])) }
+  const isBehind = random.chance(0.7)
+  const vector = isBehind ? new Map<number, number>() : Y.decodeStateVector(Y.encodeStateVector(world.server))
+  return { doc: cloneOf(world.server), vector, isBehind, deletes: new DeleteRanges(random.pick([3, 100])) }
 }
 
 function takePart(server: Y.Doc, client: Client): void {

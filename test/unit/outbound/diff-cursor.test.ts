@@ -246,7 +246,7 @@ test('[FC4] after its last part a cursor goes on from what was sent', () => {
   const cursor = joinerOf(sourceOf(board))
   tell(board, cursor)
   drain(cursor, receiver)
-  expect(cursor.sent).toEqual(vectorOf(board))
+  expect(cursor.sentOver(NOBODY)).toEqual(vectorOf(board))
   board.getText('text').delete(0, 4)
   board.getText('text').insert(3, ' three')
   expect(cursor.next().last).toBe(true)

@@ -2,6 +2,7 @@ import pino from 'pino'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { Metrics } from '../../../src/observe/metrics.ts'
+import { clocksBefore } from '../../../src/outbound/clocks-before.ts'
 import { DiffSource } from '../../../src/outbound/diff-cursor.ts'
 import { DrainScheduler } from '../../../src/outbound/drain-scheduler.ts'
 import { Outbox } from '../../../src/outbound/outbox.ts'
@@ -16,13 +17,14 @@ function setup(options: { notices?: boolean; drainBatch?: number; maxCongestedMs
   const clock = new HeldClock()
   const metrics = new Metrics([])
   const doc = new Y.Doc()
+  const source = new DiffSource(doc)
   const received: Uint8Array[] = []
   const sink = new MemorySink((frame) => received.push(frame))
   const evicted: CloseReason[] = []
   const asked: number[][] = []
   const outbox = new Outbox(
     sink,
-    new DiffSource(doc),
+    source,
     {
       takeFrame: (ids) => {
         asked.push([...ids])
@@ -53,8 +55,10 @@ function setup(options: { notices?: boolean; drainBatch?: number; maxCongestedMs
   sink.onDrain = () => outbox.drained()
   sink.onClosed = () => outbox.closed()
   doc.on('update', (update: Uint8Array, _origin: unknown, _doc: unknown, transaction: Y.Transaction) => {
-    const { beforeState: before, deleteSet: deletes } = transaction
-    const frame: SyncFrame = { bytes: encodeUpdate(update), before, deletes, at: clock.now() }
+    const { deleteSet: deletes } = transaction
+    const { version } = source
+    const before = clocksBefore(transaction)
+    const frame: SyncFrame = { bytes: encodeUpdate(update), before, version, deletes, at: clock.now() }
     outbox.pushSync(frame)
   })
   const write = (bytes: number): void => doc.getText('t').insert(0, 'x'.repeat(bytes))
