@@ -156,6 +156,13 @@ export const SETTINGS = {
     GiB,
     'Bytes of them per second, with the same end.',
   ),
+  maxFramesPerSecond: number(
+    'WS_MAX_FRAMES_PER_S',
+    1000,
+    10,
+    10_000_000,
+    'Frames of any kind a client may send per second, after ten seconds’ worth at once; one that goes on is closed with 1013. Excalidraw on a 144 Hz screen sends some 800.',
+  ),
   maxMessageBytes: number(
     'WS_MAX_MESSAGE_BYTES',
     16 * MiB,

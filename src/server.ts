@@ -13,6 +13,7 @@ import { type Authorizer, createAuthorizer } from './inbound/authorizer.ts'
 import { isLoopbackAddress } from './inbound/client-address.ts'
 import { createConnectionLimits } from './inbound/connection-limits.ts'
 import { readDescriptors } from './inbound/descriptor-limit.ts'
+import { FrameFlood } from './inbound/frame-flood.ts'
 import { LateWrites } from './inbound/late-writes.ts'
 import { parseAllowedOrigins } from './inbound/origin-check.ts'
 import { Oversized } from './inbound/oversized.ts'
@@ -152,6 +153,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     storage,
     cluster: singleNode,
   })
+  const flood = new FrameFlood(config.maxFramesPerSecond, clock)
   const isFull = (): boolean => watch.residentBytes > config.maxMemoryBytes
   const limits = createConnectionLimits({
     maxConnections: config.maxConnections,
@@ -181,6 +183,8 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       registry,
       oversized: new Oversized(clock),
       late: new LateWrites(),
+      flood,
+      floods: new EveryTenth(),
       refusals: new EveryTenth(),
       malformed: new EveryTenth(),
       chances: new SecondChances(
@@ -275,6 +279,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
 
   const stopTimers = (): void => {
     stopSweep()
+    flood.stop()
     watch.stop()
     scheduler.stop()
   }

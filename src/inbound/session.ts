@@ -28,6 +28,7 @@ import { type RoomRegistry, RoomsFullError } from '../room/room-registry.ts'
 import { Strikes } from '../room/strikes.ts'
 import { Backlog } from './backlog.ts'
 import { expiryAlarm } from './expiry-alarm.ts'
+import type { FrameCount, FrameFlood } from './frame-flood.ts'
 import type { Grant, Refusal } from './grant.ts'
 import type { LateWrites } from './late-writes.ts'
 import type { Oversized } from './oversized.ts'
@@ -55,6 +56,8 @@ export interface SessionDeps {
   readonly presenceRates: Rates
   readonly oversized: Oversized
   readonly late: LateWrites
+  readonly flood: FrameFlood
+  readonly floods: EveryTenth
   readonly chances: SecondChances
   readonly refusals: EveryTenth
   readonly malformed: EveryTenth
@@ -102,6 +105,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   readonly #deps: SessionDeps
   readonly log: LazyLog
   readonly #limiter: RateLimiter
+  readonly #frames: FrameCount
   readonly #strikes: Strikes
   /** What came before this client was in its room; null once that is handled. */
   #backlog: Backlog | null = new Backlog()
@@ -124,6 +128,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     this.#deps = deps
     this.log = new LazyLog(deps.log, { room: request.room, address: request.address })
     this.#limiter = deps.budgets.open(request.group)
+    this.#frames = deps.flood.open(request.group)
     this.#strikes = new Strikes(deps.clock)
     this.#openedAt = deps.clock.now()
   }
@@ -162,7 +167,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
 
   /** One frame. `bytes` are only lent. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
-    if (this.#state.name === 'gone') return
+    if (this.#isFlood(bytes.length) || this.#state.name === 'gone') return
     this.#deps.metrics.bytesReceived.add(bytes.length)
     if (bytes.length > this.#deps.settings.maxMessageBytes) {
       this.#deps.metrics.messageErrors.add('message_too_large')
@@ -175,12 +180,27 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     else this.#handle(bytes)
   }
 
+  /** Counts one more frame. True: it is one too many, and the socket is gone. */
+  #isFlood(length: number): boolean {
+    const scope = this.#frames.add(length)
+    if (scope === null) return false
+    const { metrics, floods } = this.#deps
+    metrics.floods.add(scope)
+    if (floods.due()) this.log.warn({ scope, floods: floods.count }, 'too many frames')
+    // At once: what else has come in this turn is then not read. A socket that is being ended has had its close frame.
+    if (this.#state.name === 'gone') this.#sink.cut()
+    else this.#sink.close(CLOSE.tooManyFrames)
+    return true
+  }
+
   /** The socket has drained a little. */
   drained(): void {
     if (this.#state.name === 'joined') this.#state.member.outbox.drained()
     else this.#ending?.drained()
   }
   pinged(length: number): void {
+    this.#deps.metrics.messagesReceived.values.ping++
+    if (this.#isFlood(length)) return
     const { hardBytes } = this.#deps.outbox.settings
     this.#pongBytes = this.#sink.bufferedBytes === 0 ? 0 : this.#pongBytes + length + CONTROL_HEADER_BYTES
     if (this.#pongBytes < hardBytes) return
@@ -188,6 +208,8 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     else this.#sink.cut()
   }
   ponged(): void {
+    this.#deps.metrics.messagesReceived.values.pong++
+    if (this.#isFlood(0)) return
     if (this.#state.name === 'joined') this.#state.room.pong(this.#state.member)
   }
 
@@ -210,6 +232,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
 
   closed(code: number, cutForSize: boolean): void {
     this.#deps.metrics.countClose(code)
+    this.#deps.flood.close(this.#request.group, this.#frames)
     if (cutForSize) {
       this.#deps.metrics.messageErrors.add('message_too_large')
       this.log.warn('message too large, cut')

@@ -130,6 +130,13 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
     )
     .labelled(
       'counter',
+      'ws_floods_total',
+      'Clients closed for sending too many frames: over their own bound, or in the share of an address over its bound.',
+      ['scope'],
+      rows(metrics.floods.values),
+    )
+    .labelled(
+      'counter',
       'ws_late_writes_total',
       'Clients that had sent edits and were gone before they were in their room, by what became of the edits.',
       ['outcome'],

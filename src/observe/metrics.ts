@@ -67,6 +67,7 @@ export class Metrics {
   readonly presenceEchoes = new Counter()
   readonly presenceSuperseded = new Counter()
   readonly presenceRefused = new LabelledCounter(PRESENCE_REFUSALS)
+  readonly floods = new LabelledCounter(['connection', 'address'] as const)
   readonly lateWrites = new LabelledCounter(LATE_OUTCOMES)
   readonly messageErrors: LabelledCounter<string>
   readonly resyncsOut = new LabelledCounter(RESYNC_CAUSES)

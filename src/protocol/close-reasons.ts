@@ -26,6 +26,7 @@ export const CLOSE = {
   restart: { code: 1012, text: 'server restart', retry: true },
   bufferLimit: { code: 1013, text: 'buffer limit exceeded', retry: true },
   congestedTooLong: { code: 1013, text: 'congested too long', retry: true },
+  tooManyFrames: { code: 1013, text: 'too many frames', retry: true },
   tooManyConnections: { code: 1013, text: 'too many connections', retry: true },
   cannotCheckAccess: { code: 1013, text: 'access cannot be checked now', retry: true },
   serverFull: { code: 1013, text: 'server full', retry: true },

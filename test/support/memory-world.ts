@@ -8,6 +8,7 @@ import pino from 'pino'
 import * as syncProtocol from 'y-protocols/sync'
 import * as Y from 'yjs'
 import { singleNode } from '../../src/cluster/single-node.ts'
+import { FrameFlood } from '../../src/inbound/frame-flood.ts'
 import { LateWrites } from '../../src/inbound/late-writes.ts'
 import { Oversized } from '../../src/inbound/oversized.ts'
 import { AddressBudgets, Rates } from '../../src/inbound/rate-limiter.ts'
@@ -44,6 +45,7 @@ export class World {
   readonly #budgets: AddressBudgets
   readonly #presenceRates: Rates
   readonly #late = new LateWrites()
+  readonly #flood = new FrameFlood(1_000_000, this.clock)
   readonly #oversized = new Oversized(this.clock)
   readonly #chances = new SecondChances({ evictions: 3, windowMs: 600_000, intervalMs: 250 }, this.clock)
 
@@ -123,6 +125,8 @@ export class World {
         presenceRates: this.#presenceRates,
         oversized: this.#oversized,
         late: this.#late,
+        flood: this.#flood,
+        floods: new EveryTenth(),
         chances: this.#chances,
         refusals: new EveryTenth(),
         malformed: new EveryTenth(),
