@@ -192,9 +192,14 @@ export class Ingest {
     const { member } = unit.received
     // One that was too long to be checked when it came pays for its structs now.
     if (unit.kind === 'apply' && unit.first && unit.received.summary === null) member.payer.pay(unit.summary)
-    if (unit.kind === 'refused') this.#strike(member, unit.reason)
-    else if (unit.first && !this.#mayWrite(member, unit.summary)) this.#intake.skipRest(member)
+    if (unit.kind === 'refused') {
+      this.#strike(member, unit.reason)
+      return
+    }
+    this.#current = unit
+    if (unit.first && !this.#mayWrite(member, unit.summary)) this.#intake.skipRest(member)
     else if (!this.#place(unit)) this.#intake.skipRest(member)
+    this.#current = null
   }
 
   /** Whether the room takes this from a member at all; one that may not is shown the door. */
@@ -245,9 +250,7 @@ export class Ingest {
     }
     if ('member' in source) this.#parts.push(source)
     else this.#units.push(source)
-    this.#current = source
     applyOwned(this.#doc, fit)
-    this.#current = null
     const { store } = this.#doc
     if (store.pendingStructs === null && store.pendingDs === null) return true
     // Nothing was missing, so its structs wait for each other.
@@ -295,10 +298,13 @@ export class Ingest {
     const check = checkUpdate(update)
     if (!check.ok || !this.#mayWrite(member, check.summary)) return
     const whole = { update, summary: check.summary }
+    const part = { member, update, isAnswer: false }
+    this.#current = part
     const news = this.#check.newsOf(update, whole)
     const gap = findGap(news, this.#stateOf)
-    if (gap === null) this.#apply({ member, update, isAnswer: false }, member, news, whole)
+    if (gap === null) this.#apply(part, member, news, whole)
     else this.#park(member, news, gap)
+    this.#current = null
   }
 
   /** What the store had for long is nobody's offence: a part that cannot be taken in is left where it is. */

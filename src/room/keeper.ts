@@ -13,7 +13,7 @@ import type { StorageMetrics } from '../storage/storage-metrics.ts'
 import { type BoardSizes, worthAtRest, worthWhileLive } from './compaction-policy.ts'
 import { type LoadSource, type LoadTarget, loadBoard } from './load-board.ts'
 import { type Failing, Retry } from './retry.ts'
-import type { Slices } from './slices.ts'
+import type { Slice, Slices } from './slices.ts'
 import { type Batch, UnsavedUpdates } from './unsaved-updates.ts'
 
 export type { Failing } from './retry.ts'
@@ -36,6 +36,9 @@ export interface KeeperHost extends LoadTarget {
    */
   readonly hasGaps: boolean
 }
+
+/** What a document that broke can still tell, as valid updates. It awaits `pause` where the loop may be given back. */
+export type Salvage = (pause: () => Promise<void>) => Promise<readonly Uint8Array[]>
 
 export interface KeeperDeps {
   readonly clock: Clock
@@ -120,7 +123,7 @@ export class Keeper {
    * gives what the broken one can still tell; it is asked when the store has not got everything, or cannot be read. Rejects
    * when too much of it breaks documents.
    */
-  async reload(salvage: () => readonly Uint8Array[]): Promise<void> {
+  async reload(salvage: Salvage): Promise<void> {
     this.#reloading = true
     try {
       await this.#reload(salvage)
@@ -128,14 +131,14 @@ export class Keeper {
       this.#reloading = false
     }
   }
-  async #reload(salvage: () => readonly Uint8Array[]): Promise<void> {
+  async #reload(salvage: Salvage): Promise<void> {
     const { log, slices, metrics } = this.#deps
     // Taken now: while it is read, a write may bring some of it to where it is read too, which is harmless.
     const unsaved = [...(this.#batch?.updates ?? []), ...this.#unsaved.all]
     const isAllStored = this.#storage.durable && this.#owedBytes === 0
     let refused: ReadonlySet<Uint8Array>
     try {
-      const more = isAllStored ? unsaved : [...unsaved, ...salvage()]
+      const more = isAllStored ? unsaved : [...unsaved, ...(await salvage(this.#pauses()))]
       const loaded = await loadBoard(this.#room, this.#storage, this.#host, { log, slices }, more)
       if (loaded.stuck !== undefined) this.#logIsPrecious = true
       refused = loaded.refused
@@ -145,11 +148,19 @@ export class Keeper {
       // What the store has may be more than what can be saved: it must not be replaced.
       this.#logIsPrecious = true
       this.#host.renew()
-      const more = [...unsaved, ...salvage()]
+      const more = [...unsaved, ...(await salvage(this.#pauses()))]
       refused = (await loadBoard(this.#room, NOTHING_STORED, this.#host, { log, slices }, more)).refused
     }
     if (refused.size > 0) this.#deps.metrics.unsavedBytes -= this.#unsaved.drop(refused)
     this.#parked = this.#host.hasGaps
+  }
+
+  /** Gives the loop back when a turn is over, for work that awaits it now and then. */
+  #pauses(): () => Promise<void> {
+    let slice: Slice | null = null
+    return async () => {
+      if (slice === null || slice.over()) slice = await this.#deps.slices.turn()
+    }
   }
 
   /** Bytes that were told and are not durable. 0: everything is. */

@@ -21,7 +21,7 @@ import { Breaks } from './breaks.ts'
 import { Claims } from './claims.ts'
 import { type Applied, type Batch, Ingest } from './ingest.ts'
 import type { Received } from './intake.ts'
-import type { KeeperHost } from './keeper.ts'
+import type { KeeperHost, Salvage } from './keeper.ts'
 import { type BoardEvent, FROM_CLUSTER, FROM_MEMBERS, LiveBoard } from './live-board.ts'
 import type { Member } from './member.ts'
 import { applyOwned } from './owned-update.ts'
@@ -52,7 +52,7 @@ export interface RoomDeps {
    * Brings all that was stored or kept into a fresh document, through the keeper's host. `salvage`: what the document that
    * broke can still tell, for when the store has not got it all.
    */
-  readonly reload: (salvage: () => readonly Uint8Array[]) => Promise<void>
+  readonly reload: (salvage: Salvage) => Promise<void>
   /** The room breaks again and again, or cannot be rebuilt: it has to leave memory. Its members are closed. */
   readonly givenUp: () => void
 }
@@ -317,7 +317,7 @@ export class Room {
     try {
       this.#board = this.#newBoard()
       this.#ingest.use(this.doc, this.size)
-      await this.#deps.reload(() => salvage(broken.doc, broken.level))
+      await this.#deps.reload((pause) => salvage(broken.doc, broken.level, pause))
     } catch (error) {
       if (this.#isGone) return
       this.#deps.log.error({ err: error }, 'the document could not be rebuilt')

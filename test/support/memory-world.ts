@@ -25,10 +25,13 @@ import { MemoryStorage } from '../../src/storage/memory-storage.ts'
 import { StorageMetrics } from '../../src/storage/storage-metrics.ts'
 import { HeldClock } from './held-clock.ts'
 import { MemorySink } from './memory-sink.ts'
+import { atClient } from './yjs-faults.ts'
 
 export interface WorldOptions {
   readonly outbox?: Partial<OutboxSettings>
   readonly maxTokens?: number
+  /** Whether boards are stored: they are unless told otherwise. */
+  readonly durable?: boolean
   readonly refillMs?: number
 }
 
@@ -38,7 +41,7 @@ export class World {
   readonly clock = new HeldClock()
   readonly metrics = new Metrics(MESSAGE_ERRORS)
   readonly scheduler = new DrainScheduler(this.clock)
-  readonly storage = new MemoryStorage({ durable: true })
+  readonly storage: MemoryStorage
   readonly registry: RoomRegistry
   readonly outboxSettings: OutboxSettings
   readonly #log = pino({ level: process.env.TEST_LOG ?? 'silent' })
@@ -50,6 +53,7 @@ export class World {
   readonly #chances = new SecondChances({ evictions: 3, windowMs: 600_000, intervalMs: 250 }, this.clock)
 
   constructor(options: WorldOptions = {}) {
+    this.storage = new MemoryStorage({ durable: options.durable ?? true })
     this.outboxSettings = {
       softBytes: 4096,
       hardBytes: 16_384,
@@ -176,7 +180,7 @@ export class WireClient {
     this.synced = false
     this.connections++
     const sink = new MemorySink((frame) => {
-      if (this.sink === sink) this.#receive(frame)
+      if (this.sink === sink) atClient(() => this.#receive(frame))
     })
     this.sink = sink
     this.session = this.#world.session(sink, this.room, this.#name)
@@ -203,7 +207,7 @@ export class WireClient {
     if (oldest === undefined) return false
     const frame = decodeFrame(oldest)
     if (frame.kind !== 'update' && frame.kind !== 'step2') return false
-    if (frame.kind === 'update' && Y.decodeUpdate(frame.payload).structs.length === 0) return false
+    if (frame.kind === 'update' && atClient(() => Y.decodeUpdate(frame.payload)).structs.length === 0) return false
     this.outgoing.shift()
     return true
   }
@@ -211,7 +215,7 @@ export class WireClient {
   #send(write: (encoder: encoding.Encoder) => void): void {
     const encoder = encoding.createEncoder()
     encoding.writeVarUint(encoder, 0)
-    write(encoder)
+    atClient(() => write(encoder))
     this.outgoing.push(encoding.toUint8Array(encoder))
   }
   #receive(frame: Uint8Array): void {
