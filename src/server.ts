@@ -144,6 +144,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       idleMs: config.roomIdleMs,
       maxRooms: config.maxRooms,
       maxDocBytes: config.maxDocBytes,
+      maxDocAuthors: config.maxDocAuthors,
       maxIdsPerConnection: config.maxPresenceIdsPerConnection,
     },
     clock,

@@ -20,7 +20,7 @@ import {
   type PresenceLimits,
   presenceLimit,
 } from '../protocol/presence-frame.ts'
-import { checkStateVector, checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
+import { CHECK_LIMITS, checkStateVector, checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
 import { CHECK_AT_ONCE_BYTES } from '../room/intake.ts'
 import { Member, type Payer } from '../room/member.ts'
 import type { Room } from '../room/room.ts'
@@ -84,13 +84,11 @@ export interface SessionRequest {
   readonly admission: Admission | Promise<Admission>
 }
 
-/** Authors in one state vector: Yjs makes a map of them, some 60 bytes for 2 bytes here. A board sees one per tab and visit. */
-const MAX_VECTOR_CLIENTS = 65_536
-/** A client is not told again within this time that its presence is refused, ms. */
-const TELL_REFUSAL_MS = 5_000
-
 /** Header of a control frame that a server sends (RFC 6455, 5.2). */
 const CONTROL_HEADER_BYTES = 2
+
+/** A client is not told again within this time that its presence is refused, ms. */
+const TELL_REFUSAL_MS = 5_000
 
 type State =
   | { readonly name: 'admitting' }
@@ -504,14 +502,24 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
 
   #question(room: Room, member: Member, payload: Uint8Array): void {
     const check = checkStateVector(payload)
-    if (!check.ok || check.clients > MAX_VECTOR_CLIENTS) {
-      this.#malformed(check.ok ? 'authors' : check.reason)
+    if (!check.ok) {
+      this.#malformed(check.reason)
       return
     }
     this.#gate?.spendForVector(check.clients)
+    const isTooMany = check.clients > room.mostNamed
+    // Yjs makes a map of them, some 60 bytes for 2 bytes here; it is only made where it may say that the board was deleted.
+    if (check.clients > 2 * CHECK_LIMITS.authors || (isTooMany && !room.hasBuried)) {
+      this.#tooLarge()
+      return
+    }
     const has = Y.decodeStateVector(payload.slice())
     if (room.isDeleted(has)) {
       this.end(CLOSE.boardDeleted)
+      return
+    }
+    if (isTooMany) {
+      this.#tooLarge()
       return
     }
     this.#gate?.spendForAnswer(room.answerBytes(has))
@@ -525,7 +533,8 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
       if (!check.ok) {
         // An answer that cannot be used was still the answer: asking again would bring the same.
         if (isAnswer) member.repair.answered()
-        this.#malformed(check.reason)
+        if (check.reason === 'authors') this.#tooLarge()
+        else this.#malformed(check.reason)
         return
       }
       summary = check.summary
@@ -573,6 +582,11 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     }
   }
 
+  /** More authors than any board may have: said once and for all, since whoever has them would bring them again. */
+  #tooLarge(): void {
+    this.#deps.metrics.messageErrors.add('board_too_large')
+    this.end(CLOSE.boardTooLarge)
+  }
   #malformed(reason: string): void {
     this.#deps.metrics.messageErrors.add(reason)
     if (this.#deps.malformed.due()) this.log.info({ reason, malformed: this.#deps.malformed.count }, 'malformed frame')

@@ -92,6 +92,9 @@ export class Ingest {
   bury(authors: Iterable<number>): void {
     for (const author of authors) this.#buried.add(author)
   }
+  get hasBuried(): boolean {
+    return this.#buried.size > 0
+  }
   isBuried(authors: Iterable<number>): boolean {
     if (this.#buried.size === 0) return false
     for (const author of authors) if (this.#buried.has(author)) return true
@@ -193,7 +196,8 @@ export class Ingest {
     // One that was too long to be checked when it came pays for its structs now.
     if (unit.kind === 'apply' && unit.first && unit.received.summary === null) member.payer.pay(unit.summary)
     if (unit.kind === 'refused') {
-      this.#strike(member, unit.reason)
+      if (unit.reason === 'authors') this.#tooLarge(member)
+      else this.#strike(member, unit.reason)
       return
     }
     this.#current = unit
@@ -203,15 +207,18 @@ export class Ingest {
   }
 
   /** Whether the room takes this from a member at all; one that may not is shown the door. */
-  #mayWrite({ outbox }: Member, summary: UpdateSummary): boolean {
+  #mayWrite(member: Member, summary: UpdateSummary): boolean {
     if (this.#buried.size > 0 && this.isBuried(summary.sections.map(({ client }) => client))) {
-      outbox.end(CLOSE.boardDeleted)
+      member.outbox.end(CLOSE.boardDeleted)
       return false
     }
     if (!this.#size.refuses(summary, this.#stateOf)) return true
+    this.#tooLarge(member)
+    return false
+  }
+  #tooLarge({ outbox }: Member): void {
     this.#deps.metrics.messageErrors.add('board_too_large')
     outbox.end(CLOSE.boardTooLarge)
-    return false
   }
 
   /** Applies an update or a slice of one, or parks what leans on something that is not there. False: it was refused. */

@@ -9,6 +9,7 @@ import type { BreakSite } from '../observe/metrics.ts'
 import { DeleteRanges, DiffCursor, DiffSource, type StateVector } from '../outbound/diff-cursor.ts'
 import { applyStored } from './apply-stored.ts'
 import { BoardDoc } from './board-doc.ts'
+import { liveWeight } from './live-weight.ts'
 import { RoomSize, type RoomSizeLimits } from './room-size.ts'
 
 /** One Yjs `update` event. */
@@ -50,7 +51,10 @@ export class LiveBoard {
     this.#deps = deps
     this.source = new DiffSource(this.doc)
     this.source.broke = (error) => deps.broke('answer', error)
-    this.size = new RoomSize(this.doc, deps.settings, deps.clock, () => this.#measured())
+    this.size = new RoomSize(this.doc, deps.settings, deps.clock, {
+      lengths: () => this.#measured(this.#lengths()),
+      weights: () => this.#measured(liveWeight(this.doc)),
+    })
     this.doc.on('update', (update: Uint8Array, _origin: unknown, _doc: Y.Doc, transaction: Y.Transaction) => {
       this.#events.push({ update, transaction, version: this.source.version })
     })
@@ -79,7 +83,7 @@ export class LiveBoard {
   /** Applies one piece of the stored board; nobody is told. Throws what Yjs throws. */
   load(update: Uint8Array): void {
     applyStored(this.doc, update, FROM_STORAGE)
-    this.size.grew(update.length)
+    this.size.loaded(update.length)
     this.#events = []
   }
   /**
@@ -102,9 +106,12 @@ export class LiveBoard {
       throw error
     }
   }
-  *#measured(): Generator<Uint8Array> {
+  *#lengths(): Generator<number> {
+    for (const { length } of this.#read()) yield length
+  }
+  *#measured(pieces: Iterable<number>): Generator<number> {
     try {
-      yield* this.#read()
+      yield* pieces
     } catch (error) {
       // The sum is of no use any more, and neither is the document.
       this.#deps.broke('measure', error)

@@ -17,6 +17,7 @@ import type { SyncFrame } from '../outbound/outgoing.ts'
 import { CLOSE } from '../protocol/close-reasons.ts'
 import { encodePresence, encodeStep1, encodeUpdate, KEEPALIVE } from '../protocol/frames.ts'
 import { encodeEntries, type PresenceEntry, type PresenceError } from '../protocol/presence-frame.ts'
+import { CHECK_LIMITS } from '../protocol/update-check.ts'
 import { Breaks } from './breaks.ts'
 import { Claims } from './claims.ts'
 import { type Applied, type Batch, Ingest } from './ingest.ts'
@@ -155,6 +156,12 @@ export class Room {
     return this.#attempt(site, () => look(this.doc))
   }
 
+  /** Authors that a SyncStep1 may name: more would be a board that has no place here. */
+  get mostNamed(): number {
+    // Without a document it is not known how many its own are.
+    return this.#isWhole ? this.size.mostNamed : 2 * CHECK_LIMITS.authors
+  }
+
   /** Bytes that an answer to this SyncStep1 will take, roughly: a question is cheap to ask and may not be to answer. */
   answerBytes(has: StateVector): number {
     return Math.ceil(this.size.bytes * (this.read('vector', () => this.source.shareMissing(has)) ?? 0))
@@ -163,6 +170,9 @@ export class Room {
   /** Authors of boards that were deleted under this name: whoever brings them would bring the board back (AC6). */
   bury(authors: Iterable<number>): void {
     this.#ingest.bury(authors)
+  }
+  get hasBuried(): boolean {
+    return this.#ingest.hasBuried
   }
   /** Whether a client with this vector has a deleted board. */
   isDeleted(has: StateVector): boolean {

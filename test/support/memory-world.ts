@@ -84,6 +84,7 @@ export class World {
         idleMs: 10_000,
         maxRooms: 1000,
         maxDocBytes: 1 << 24,
+        maxDocAuthors: 16_384,
         maxIdsPerConnection: 8,
       },
       clock: this.clock,

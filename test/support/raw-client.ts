@@ -10,6 +10,7 @@ import type { TestContext } from 'vitest'
 import * as sync from 'y-protocols/sync'
 import * as Y from 'yjs'
 import { until } from './until.ts'
+import { varuint } from './update-bytes.ts'
 
 const SYNC = 0
 const PRESENCE = 1
@@ -140,7 +141,7 @@ export class RawClient {
     this.send(syncMessage((encoder) => sync.writeUpdate(encoder, update)))
   }
   sendStep1(stateVector: Uint8Array = Uint8Array.of(0)): void {
-    this.send(Buffer.concat([Uint8Array.of(SYNC, 0, stateVector.length), stateVector]))
+    this.send(Buffer.concat([Uint8Array.of(SYNC, 0, ...varuint(stateVector.length)), stateVector]))
   }
   /** Presence entries as given: id, clock, state. A text is sent as it is, whether or not it is JSON. */
   sendPresence(...entries: readonly (readonly [id: number, clock: number, state: unknown])[]): void {
