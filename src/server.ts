@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url'
 import pino, { type Logger } from 'pino'
 import { adminFacts } from './admin-facts.ts'
+import { Lingering } from './budget/lingering.ts'
 import { singleNode } from './cluster/single-node.ts'
 import { type Config, ConfigError, complete } from './config.ts'
 import { createRoutes } from './http/routes.ts'
@@ -12,7 +13,7 @@ import { loadStaticFiles } from './http/static-files.ts'
 import { type Authorizer, createAuthorizer } from './inbound/authorizer.ts'
 import { isLoopbackAddress } from './inbound/client-address.ts'
 import { createConnectionLimits } from './inbound/connection-limits.ts'
-import { readDescriptors } from './inbound/descriptor-limit.ts'
+import { countDescriptors, readDescriptors } from './inbound/descriptor-limit.ts'
 import { FrameFlood } from './inbound/frame-flood.ts'
 import { LateWrites } from './inbound/late-writes.ts'
 import { parseAllowedOrigins } from './inbound/origin-check.ts'
@@ -156,14 +157,19 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   })
   const flood = new FrameFlood(config.maxFramesPerSecond, clock)
   const isFull = (): boolean => watch.residentBytes > config.maxMemoryBytes
+  const descriptors = readDescriptors()
+  const lingering = new Lingering(clock)
   const limits = createConnectionLimits({
     maxConnections: config.maxConnections,
     maxConnectionsPerIp: config.maxConnectionsPerIp,
-    descriptors: readDescriptors(),
+    descriptors,
+    lingering,
+    openSockets: () => endpoint.sockets,
   })
   const reception = new Reception({
     authorizer,
     limits,
+    lingering,
     origins: {
       allowed: config.allowedOrigins === '' ? null : parseAllowedOrigins(config.allowedOrigins).allowed,
       keysConfigured: !authorizer.open,
@@ -218,6 +224,8 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     },
   })
   metrics.activeSockets = () => reception.sessions.size
+  metrics.lingeringSockets = () => lingering.total
+  metrics.openDescriptors = countDescriptors
   metrics.roomsActive = () => registry.size
   metrics.residentBytes = () => watch.residentBytes
   metrics.eventLoopLagSeconds = () => watch.lagSeconds
@@ -235,6 +243,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
 
   let isStopping = false
   const sockets: SocketRouteOptions = {
+    clock,
     maxPayloadBytes: config.maxMessageBytes + OVERSIZE_MARGIN,
     idleTimeoutS: config.idleTimeoutS,
     maxBackpressureBytes: BACKSTOP_FACTOR * (config.maxBufferedBytes + config.maxMessageBytes + config.maxDocBytes),
@@ -272,6 +281,8 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     port: config.port,
     tls,
     maxSockets: limits.maxSockets,
+    lingering,
+    countDescriptors: descriptors === null ? null : () => (countDescriptors() ?? descriptors.limit) - descriptors.used,
     mount: (app) => {
       socketRoute(app, sockets)
       httpRoute(app, answer, unreadAnswers, (error) => errors.caught('http', error))
@@ -293,6 +304,12 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     throw error
   }
   announce(config, authorizer, endpoint.port, log)
+  if (limits.maxConnections < config.maxConnections) {
+    log.warn(
+      { maxConnections: limits.maxConnections, setting: config.maxConnections, descriptors: descriptors?.limit },
+      'MAX_CONNECTIONS is cut to what the limit of open files allows (ulimit -n)',
+    )
+  }
 
   return {
     port: endpoint.port,

@@ -1,21 +1,28 @@
 /**
- * What happens at an upgrade, before anything is read: origin, places, the room's name, access. Everybody is let as far as
- * a close frame can reach them, because a stock client stops for good on 44xx and retries an HTTP refusal for ever.
+ * What happens at an upgrade, before anything is read: places, origin, the room's name, access.
+ *   upgrade ──▶ place? ──▶ origin, room, access ──▶ a session in its place
+ *                └──────────── refused ───────────▶ a close frame, or an HTTP status
+ * Whoever is refused is let as far as a close frame can reach it, because a stock client stops for good on 44xx and retries
+ * an HTTP refusal for ever; but only so often (RepeatedRefusals), and only so many at a time (Doorway).
  */
-
+import { createHash } from 'node:crypto'
+import type { Lingering } from '../budget/lingering.ts'
+import type { FrameSink } from '../outbound/frame-sink.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import type { Authorizer } from './authorizer.ts'
 import { clientAddress } from './client-address.ts'
 import type { ConnectionLimits, Place } from './connection-limits.ts'
 import { readCredentials } from './credentials.ts'
 import { isOriginAllowed, type OriginSettings } from './origin-check.ts'
+import { RepeatedRefusals } from './repeated-refusals.ts'
 import { roomName } from './room-name.ts'
 import { type Admission, Session, type SessionDeps, type SessionRequest } from './session.ts'
-import type { Peer, Upgrade, Welcome } from './upgrade.ts'
+import type { Answer, Guest, Upgrade } from './upgrade.ts'
 
 export interface ReceptionDeps {
   readonly authorizer: Authorizer
   readonly limits: ConnectionLimits
+  readonly lingering: Lingering
   readonly origins: OriginSettings
   readonly trustedHops: number
   readonly session: SessionDeps
@@ -23,13 +30,40 @@ export interface ReceptionDeps {
   readonly isFull: () => boolean
 }
 
+/**
+ * How long an upgrade waits for its token to be checked, ms. Most are refused or granted by then, before they hold a socket
+ * that takes long messages; where a key server is slow the rest is decided behind the upgrade.
+ */
+const PATIENCE_MS = 100
+/** A connection that is shown the door within this time has been refused, ms: its client comes back for the same. */
+const SHORT_VISIT_MS = 5_000
+/** How long the close frame is kept back from one that comes for the same again and again, ms. */
+const HOLD_MS = 3_000
+
+/** Who is at the door. */
+interface Visitor {
+  readonly room: string | null
+  readonly address: string
+  readonly group: string
+  readonly notices: boolean
+  readonly subprotocol: string | null
+}
+
 export class Reception {
   readonly sessions = new Set<Session>()
   readonly #deps: ReceptionDeps
+  readonly #doorway: Doorway
+  readonly #refused: RepeatedRefusals
+  /** Those that came in and were shown the door at once, by address and room. */
+  readonly #returning: RepeatedRefusals
   #isOpen = true
 
   constructor(deps: ReceptionDeps) {
+    const { clock } = deps.session
     this.#deps = deps
+    this.#doorway = new Doorway(deps.limits.maxDoors, deps.lingering)
+    this.#refused = new RepeatedRefusals(clock)
+    this.#returning = new RepeatedRefusals(clock)
   }
 
   /** From now on no upgrade is taken. */
@@ -37,29 +71,19 @@ export class Reception {
     this.#isOpen = false
   }
 
-  readonly welcome = (upgrade: Upgrade): Welcome | null => {
-    if (!this.#isOpen) return null
-    const { limits, trustedHops, session: sessionDeps } = this.#deps
+  readonly welcome = (upgrade: Upgrade): Answer | Promise<Answer> => {
+    if (!this.#isOpen) return turned(CLOSE.restart)
+    const { limits, trustedHops } = this.#deps
     const { address, group } = clientAddress(upgrade.peer, upgrade.forwardedFor, trustedHops)
     const { subprotocol } = readCredentials(upgrade)
-    const room = roomName(upgrade.path)
-    return {
-      subprotocol,
-      peer: (sink) => {
-        // The place is taken when the socket is open, and given back when it is closed: each happens exactly once.
-        const place = limits.admit(group)
-        const request: SessionRequest = {
-          room,
-          address,
-          group,
-          notices: new URLSearchParams(upgrade.query).get('notices') === '1',
-          admission: place.kind === 'refusal' ? refusal(place.reason) : this.#admission(upgrade, room),
-        }
-        const session = new Session(sink, request, sessionDeps)
-        this.sessions.add(session)
-        return new Seat(session, place.kind === 'place' ? place : null, this.sessions)
-      },
-    }
+    const notices = new URLSearchParams(upgrade.query).get('notices') === '1'
+    const visitor: Visitor = { room: roomName(upgrade.path), address, group, notices, subprotocol }
+    if (limits.isCrowded) return this.#turn(CLOSE.serverFull)
+    const place = limits.admit(group)
+    if (place.kind === 'refusal') return this.#refuse(upgrade, visitor, place.reason)
+    const admission = this.#admission(upgrade, visitor.room)
+    if (!(admission instanceof Promise)) return this.#answer(upgrade, visitor, place, admission)
+    return this.#patiently(admission).then((known) => this.#answer(upgrade, visitor, place, known ?? admission))
   }
 
   #admission(upgrade: Upgrade, room: string | null): Admission | Promise<Admission> {
@@ -69,23 +93,145 @@ export class Reception {
     if (isFull()) return refusal(CLOSE.serverFull)
     return authorizer.admit({ ...upgrade, room })
   }
+  /** The answer, or null when it takes long. */
+  #patiently(admission: Promise<Admission>): Promise<Admission | null> {
+    return new Promise((resolve) => {
+      const cancel = this.#deps.session.clock.after(PATIENCE_MS, () => resolve(null))
+      void admission.then((answer) => {
+        cancel()
+        resolve(answer)
+      })
+    })
+  }
+
+  #answer(upgrade: Upgrade, visitor: Visitor, place: Place, admission: Admission | Promise<Admission>): Answer {
+    if (!(admission instanceof Promise) && admission.kind === 'refusal') {
+      place.release()
+      return this.#refuse(upgrade, visitor, admission.reason)
+    }
+    return {
+      kind: 'welcome',
+      subprotocol: visitor.subprotocol,
+      isRefused: false,
+      peer: (sink) => this.#seat(sink, requestOf(visitor, admission), place, false),
+      aborted: () => place.release(),
+    }
+  }
+
+  #refuse(upgrade: Upgrade, visitor: Visitor, reason: CloseReason): Answer {
+    if (!this.#doorway.hasRoom(visitor.group)) return this.#turn(reason)
+    if (!this.#refused.mayTell(`${reason.code} ${identity(upgrade, visitor)}`)) return this.#turn(reason)
+    const place = this.#doorway.enter(visitor.group)
+    this.#deps.session.metrics.refusals.add('close_frame')
+    return {
+      kind: 'welcome',
+      subprotocol: visitor.subprotocol,
+      isRefused: true,
+      peer: (sink) => this.#seat(sink, requestOf(visitor, refusal(reason)), place, true),
+      aborted: () => place.release(),
+    }
+  }
+  #turn(reason: CloseReason): Answer {
+    const { metrics, refusals, log } = this.#deps.session
+    metrics.refusals.add('http')
+    const facts = { code: reason.code, reason: reason.text, refusals: refusals.count }
+    if (refusals.due()) log.info(facts, 'refused before the upgrade')
+    return turned(reason)
+  }
+
+  #seat(sink: FrameSink, request: SessionRequest, place: Pick<Place, 'release'>, isRefused: boolean): Guest {
+    const session = new Session(sink, request, this.#deps.session)
+    this.sessions.add(session)
+    return new Seat(session, place, this, isRefused)
+  }
+
+  /** How long the close frame of a session that began at `since` (clock ms) is kept back, ms. */
+  holdMs(session: Session, since: number): number {
+    const isShort = this.#deps.session.clock.now() - since < SHORT_VISIT_MS
+    if (!this.#isOpen || !isShort || this.#returning.mayTell(`${session.group} ${session.roomName}`)) return 0
+    return HOLD_MS
+  }
+  get now(): number {
+    return this.#deps.session.clock.now()
+  }
 }
 
 const refusal = (reason: CloseReason): Admission => ({ kind: 'refusal', reason })
+
+/** As a close code's HTTP status: 4401 is 401. What is temporary is a 503, which every client comes back from. */
+function turned({ code, text }: CloseReason): Answer {
+  return { kind: 'turned', status: code >= 4400 && code <= 4499 ? code - 4000 : 503, text }
+}
+
+const requestOf = (
+  { room, address, group, notices }: Visitor,
+  admission: Admission | Promise<Admission>,
+): SessionRequest => ({ room, address, group, notices, admission })
+
+/** Who asks for what, with which right: nobody is answered for somebody else. A hash, since it holds a token. */
+function identity({ path, query, origin, authorization, protocols }: Upgrade, { group }: Visitor): string {
+  const hash = createHash('sha256')
+  for (const part of [group, path, query, origin, authorization, protocols]) hash.update(`${part.length} ${part} `)
+  return hash.digest('base64')
+}
+
+/**
+ * Sockets that were opened for a close frame alone. They are no places, but descriptors for some seconds, so there are only so
+ * many at a time, half of them for one address; the others are answered over HTTP, which frees the descriptor at once.
+ */
+class Doorway {
+  readonly #max: number
+  readonly #open = new Map<string, number>()
+  readonly #lingering: Lingering
+  #count = 0
+
+  constructor(max: number, lingering: Lingering) {
+    this.#max = max
+    this.#lingering = lingering
+  }
+
+  hasRoom(group: string): boolean {
+    const mine = (this.#open.get(group) ?? 0) + this.#lingering.beyond(group, 0)
+    return this.#count + this.#lingering.total < this.#max && mine < Math.ceil(this.#max / 2)
+  }
+  enter(group: string): Pick<Place, 'release'> {
+    this.#count++
+    this.#open.set(group, (this.#open.get(group) ?? 0) + 1)
+    let isOpen = true
+    return {
+      release: (lingers = false) => {
+        if (!isOpen) return
+        isOpen = false
+        this.#count--
+        const left = this.#open.get(group)! - 1
+        if (left === 0) this.#open.delete(group)
+        else this.#open.set(group, left)
+        if (lingers) this.#lingering.add(group)
+      },
+    }
+  }
+}
+
+/** The close code of a connection that ended without a close frame: its descriptor is free. */
+const TORN = 1006
 
 /**
  * One connection: its session and the place it takes. A class of its own, because closures made at the upgrade would keep
  * the whole upgrade, headers and all, as long as the connection lives.
  */
-class Seat implements Peer {
+class Seat implements Guest {
   readonly #session: Session
-  readonly #place: Place | null
-  readonly #sessions: Set<Session>
+  readonly #place: Pick<Place, 'release'>
+  readonly #reception: Reception
+  readonly #isRefused: boolean
+  readonly #since: number
 
-  constructor(session: Session, place: Place | null, sessions: Set<Session>) {
+  constructor(session: Session, place: Pick<Place, 'release'>, reception: Reception, isRefused: boolean) {
     this.#session = session
     this.#place = place
-    this.#sessions = sessions
+    this.#reception = reception
+    this.#isRefused = isRefused
+    this.#since = reception.now
   }
 
   open(): void {
@@ -106,9 +252,13 @@ class Seat implements Peer {
   failed(error: unknown): void {
     this.#session.failed(error)
   }
+  holdMs(): number {
+    return this.#isRefused ? 0 : this.#reception.holdMs(this.#session, this.#since)
+  }
   closed(code: number, cutForSize: boolean): void {
-    this.#sessions.delete(this.#session)
-    this.#place?.release()
-    this.#session.closed(code, cutForSize)
+    this.#reception.sessions.delete(this.#session)
+    this.#place.release(code !== TORN)
+    // Whoever is refused is cut at a length that says nothing about what it would bring.
+    this.#session.closed(code, cutForSize && !this.#isRefused)
   }
 }

@@ -303,6 +303,10 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   get outbox(): Outbox | null {
     return this.#state.name === 'joined' ? this.#state.member.outbox : this.#ending
   }
+  /** What shares its budgets: its address, or an IPv6 address's /64. */
+  get group(): string {
+    return this.#request.group
+  }
   get roomName(): string | null {
     return this.#request.room
   }

@@ -32,8 +32,29 @@ export interface Peer {
   failed(error: unknown): void
 }
 
-/** What to do with an upgrade: a peer, and the subprotocol to answer; or nobody, answered with HTTP 503. */
+/** A client in its place. */
+export interface Guest extends Peer {
+  /** How long the close frame that it is about to get is kept back, ms. */
+  holdMs(): number
+}
+
+/** What to do with an upgrade. */
+export type Answer = Welcome | Turned
+
+/** A peer, and the subprotocol to answer. One of `peer` and `aborted` is called, once. */
 export interface Welcome {
+  readonly kind: 'welcome'
   readonly subprotocol: string | null
-  peer(sink: FrameSink): Peer
+  /** It is only let as far as a close frame can reach it: a socket that takes short messages and is soon cut. */
+  readonly isRefused: boolean
+  peer(sink: FrameSink): Guest
+  /** The connection ended before it was upgraded. */
+  aborted(): void
+}
+
+/** Nobody: answered over HTTP, and the connection closed at once. */
+export interface Turned {
+  readonly kind: 'turned'
+  readonly status: number
+  readonly text: string
 }

@@ -69,6 +69,11 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
   const cpu = process.cpuUsage()
   const text = new MetricsText()
     .gauge('ws_active_sockets', 'Open client sockets.', metrics.activeSockets())
+    .gauge(
+      'ws_lingering_sockets',
+      'Client sockets that were ended and may still hold a descriptor, for up to 20 s.',
+      metrics.lingeringSockets(),
+    )
     .gauge('rooms_active', 'Rooms in memory.', metrics.roomsActive())
     .labelled(
       'counter',
@@ -188,6 +193,13 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       ['where'],
       rows(metrics.errorsCaught.values),
     )
+    .labelled(
+      'counter',
+      'ws_refusals_total',
+      'Upgrades refused: with a close frame after the upgrade, or with an HTTP status before it.',
+      ['answer'],
+      rows(metrics.refusals.values),
+    )
     .labelled('counter', 'ws_closes_total', 'Sockets closed, by close code.', ['code'], rows(metrics.closes.values))
     .histogram(
       'ws_delivery_delay_seconds',
@@ -222,6 +234,11 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       rows(metrics.loopShare.values),
     )
     .counter('process_cpu_seconds_total', 'User and system CPU time.', (cpu.user + cpu.system) / 1e6)
+    .gauge(
+      'process_open_fds',
+      'Open files and sockets; 0 where the system does not say.',
+      metrics.openDescriptors() ?? 0,
+    )
     .gauge('process_resident_memory_bytes', 'Resident memory.', metrics.residentBytes())
     .gauge(
       'nodejs_eventloop_lag_seconds',

@@ -44,6 +44,9 @@ export type LoopWork = (typeof LOOP_WORK)[number]
 export const CAUGHT_AT = ['timer', 'immediate', 'promise', 'socket', 'http', 'client', 'room'] as const
 export type CaughtAt = (typeof CAUGHT_AT)[number]
 
+/** How somebody was refused at the upgrade: with a close frame after it, or before it with an HTTP status. */
+export const REFUSAL_ANSWERS = ['close_frame', 'http'] as const
+
 export const EVICTION_REASONS = ['buffer_limit', 'congested'] as const
 export type EvictionReason = (typeof EVICTION_REASONS)[number]
 
@@ -76,6 +79,7 @@ export class Metrics {
   readonly roomsRebuilt = new LabelledCounter(BREAK_SITES)
   readonly roomsGivenUp = new Counter()
   readonly closes = new LabelledCounter(CLOSE_CODES)
+  readonly refusals = new LabelledCounter(REFUSAL_ANSWERS)
   readonly queueDepthMax = new RecentMax()
   readonly deliveryDelay = new Histogram(FAST_SECONDS)
   readonly roomFlush = new Histogram(FAST_SECONDS)
@@ -92,6 +96,10 @@ export class Metrics {
   roomsActive: () => number = () => 0
   /** Age of the oldest frame that any client has not taken yet, seconds. */
   oldestUnsentSeconds: () => number = () => 0
+  /** Sockets that were ended and may still hold their descriptor. */
+  lingeringSockets: () => number = () => 0
+  /** Open files and sockets of this process; null where the system does not say. */
+  openDescriptors: () => number | null = () => null
   eventLoopLagSeconds: () => number = () => 0
   /** Resident memory, bytes. */
   residentBytes: () => number = () => 0

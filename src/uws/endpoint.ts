@@ -4,6 +4,7 @@
  */
 import './request-head.ts'
 import uWS, { type HttpResponse, type ListenOptions, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js'
+import type { Lingering } from '../budget/lingering.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 
 /** In the types it is an enum's member; the module has it at the top. */
@@ -28,6 +29,10 @@ export interface EndpointOptions {
   /** Most TCP connections, those included that are no WebSocket (yet): more are cut as they come. At the descriptor limit
    *  itself accepting spins at 100 % CPU. */
   readonly maxSockets: number
+  /** Sockets that were ended as WebSockets: they may be connected still. */
+  readonly lingering: Lingering
+  /** Descriptors this process has beyond those it had at start; null where the system does not say. */
+  readonly countDescriptors: (() => number) | null
   /** Puts the routes on an application; called for each that is made. */
   readonly mount: (app: TemplatedApp) => void
 }
@@ -43,6 +48,8 @@ export class Endpoint {
 
   constructor(options: EndpointOptions) {
     this.#options = options
+    const { lingering, countDescriptors } = options
+    if (countDescriptors !== null) lingering.actual = () => Math.max(0, countDescriptors() - this.#open)
   }
 
   /**
@@ -89,6 +96,11 @@ export class Endpoint {
     for (const app of this.#apps) app.close()
   }
 
+  /** TCP connections, as far as is known. */
+  get sockets(): number {
+    return this.#open + this.#options.lingering.total
+  }
+
   /** A WebSocket has closed: the filter is told of every other end of a connection, but not of this one. */
   readonly socketClosed = (): void => {
     this.#open--
@@ -100,7 +112,7 @@ export class Endpoint {
     const app = tls === null ? uWS.App() : uWS.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
     const countSockets = (res: HttpResponse, change: number): void => {
       this.#open += change
-      if (change > 0 && this.#open > maxSockets) res.close()
+      if (change > 0 && this.sockets > maxSockets) res.close()
     }
     app.filter(countSockets as Parameters<TemplatedApp['filter']>[0])
     mount(app)

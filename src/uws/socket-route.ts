@@ -1,20 +1,26 @@
 /**
  * Sockets, at the uWS edge: copies what the upgrade said, makes a sink, and hands every event to the peer. Nothing thrown
  * by a peer reaches uWS, where it would become an uncaught exception.
+ *
+ * How long a message a socket takes is a property of the uWS context it is upgraded into: an unfinished message lies in uWS,
+ * unseen, so whoever is only there to be refused gets a context that cuts early.
  */
-import type { TemplatedApp, WebSocket } from 'uWebSockets.js'
-import type { Peer, Upgrade, Welcome } from '../inbound/upgrade.ts'
+import type { HttpResponse, TemplatedApp, us_socket_context_t, WebSocket, WebSocketBehavior } from 'uWebSockets.js'
+import { STATUS_CODES } from 'node:http'
+import type { Answer, Guest, Peer, Turned, Upgrade, Welcome } from '../inbound/upgrade.ts'
+import type { Clock } from '../observe/clock.ts'
 import { CLOSE } from '../protocol/close-reasons.ts'
 import { copyHeaders } from './headers.ts'
 import { SocketSink } from './socket-sink.ts'
 
 export interface SocketRouteOptions {
+  readonly clock: Clock
   /** Frames up to this reach the peer, which answers a too large one with a close code; longer ones are cut by uWS. */
   readonly maxPayloadBytes: number
   readonly idleTimeoutS: number
   /** A backstop far above the outbox's limits: uWS must never drop a frame for us. */
   readonly maxBackpressureBytes: number
-  readonly welcome: (upgrade: Upgrade) => Welcome | null
+  readonly welcome: (upgrade: Upgrade) => Answer | Promise<Answer>
   /** A socket has closed; called once for each that was opened. */
   readonly closed: () => void
   readonly onError: (error: unknown) => void
@@ -23,11 +29,21 @@ export interface SocketRouteOptions {
 interface UserData {
   /** Null once the peer is made: it would keep the whole upgrade. */
   welcome: Welcome | null
-  peer: Peer | null
+  peer: Guest | null
   sink: SocketSink | null
 }
 
 const text = new TextDecoder()
+
+/**
+ * Longest message of a client that is refused, bytes: its SyncStep1, which it sends before it reads the close frame. A state
+ * vector of 20 000 authors.
+ */
+const REFUSED_MAX_PAYLOAD_BYTES = 262_144
+/** The least that uWS allows, s. One that does not answer the close frame is cut after 4 to 8 s instead of 16 to 20. */
+const REFUSED_IDLE_TIMEOUT_S = 8
+/** When a refused client may try again, s: in the text of the answer, for programs; stock clients have a back-off of their own. */
+const RETRY_AFTER_S = '2'
 
 export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): void {
   const guarded = (work: () => void): void => {
@@ -39,7 +55,7 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
   }
   /** The client whose event it was pays for what is thrown. */
   const guardedFor = (socket: WebSocket<UserData>, work: (peer: Peer) => void): void => {
-    const peer = peerOf(socket)
+    const { peer } = socket.getUserData()
     if (peer === null) return
     try {
       work(peer)
@@ -48,57 +64,27 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
       peer.failed(error)
     }
   }
-  const peerOf = (socket: WebSocket<UserData>): Peer | null => socket.getUserData().peer
 
-  app.ws<UserData>('/*', {
+  const events: WebSocketBehavior<UserData> = {
     compression: 0,
-    maxPayloadLength: options.maxPayloadBytes,
     maxBackpressure: options.maxBackpressureBytes,
-    idleTimeout: options.idleTimeoutS,
     sendPingsAutomatically: true,
-
-    upgrade: (res, req, context) =>
-      guarded(() => {
-        const header = copyHeaders(req)
-        const welcome = options.welcome({
-          path: req.getUrl(),
-          query: req.getQuery(),
-          peer: text.decode(res.getRemoteAddressAsText()),
-          origin: header('origin'),
-          host: header('host'),
-          forwardedHost: header('x-forwarded-host'),
-          forwardedFor: header('x-forwarded-for'),
-          authorization: header('authorization'),
-          protocols: header('sec-websocket-protocol'),
-        })
-        if (welcome === null) {
-          res
-            .writeStatus('503 Service Unavailable')
-            .writeHeader('retry-after', '2')
-            .end('not accepting sockets\n', true)
-          return
-        }
-        const data: UserData = { welcome, peer: null, sink: null }
-        res.upgrade(
-          data,
-          header('sec-websocket-key'),
-          welcome.subprotocol ?? '',
-          header('sec-websocket-extensions'),
-          context,
-        )
-      }),
     open: (socket) => {
       const data = socket.getUserData()
-      const sink = new SocketSink(socket as WebSocket<unknown>)
+      const { welcome } = data
+      const sink = new SocketSink(socket as WebSocket<unknown>, options.clock, data)
       data.sink = sink
+      data.welcome = null
       try {
-        data.peer = data.welcome?.peer(sink) ?? null
-        data.welcome = null
+        data.peer = welcome?.peer(sink) ?? null
         data.peer?.open()
       } catch (error) {
         options.onError(error)
-        if (data.peer === null) sink.close(CLOSE.internalError)
-        else data.peer.failed(error)
+        if (data.peer !== null) data.peer.failed(error)
+        else {
+          welcome?.aborted()
+          sink.close(CLOSE.internalError)
+        }
       }
     },
     // Not through `guarded`: a closure for each of thousands of frames a second.
@@ -122,5 +108,92 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
         sink?.gone()
         peer?.closed(code, text.decode(message) === 'Received too big message')
       }),
+  }
+
+  /** Of refused clients; known from the first upgrade on whose path has a segment, as every room's has. */
+  let refusedContext: us_socket_context_t | null = null
+  const refused: WebSocketBehavior<UserData> = {
+    ...events,
+    maxPayloadLength: REFUSED_MAX_PAYLOAD_BYTES,
+    idleTimeout: REFUSED_IDLE_TIMEOUT_S,
+    upgrade: (_res, req, context) => {
+      refusedContext = context
+      req.setYield(true)
+    },
+  }
+  // Patterns that match before the one below; uWS replaces a route that is named twice.
+  app.ws<UserData>('/:refused', refused)
+  app.ws<UserData>('/:refused/*', refused)
+
+  app.ws<UserData>('/*', {
+    ...events,
+    maxPayloadLength: options.maxPayloadBytes,
+    idleTimeout: options.idleTimeoutS,
+    upgrade: (res, req, context) => {
+      let isAnswered = false
+      const reply = (answer: Answer): void => {
+        isAnswered = true
+        if (answer.kind === 'turned') turn(res, answer)
+        else {
+          const data: UserData = { welcome: answer, peer: null, sink: null }
+          const into = answer.isRefused ? (refusedContext ?? context) : context
+          res.upgrade(data, key, answer.subprotocol ?? '', extensions, into)
+        }
+      }
+      // uWS ends the process when a request is left without an answer.
+      const failed = (error: unknown): void => {
+        options.onError(error)
+        if (!isAnswered) reply({ kind: 'turned', status: 500, text: 'internal error' })
+      }
+      const header = copyHeaders(req)
+      const key = header('sec-websocket-key')
+      const extensions = header('sec-websocket-extensions')
+      try {
+        const answer = options.welcome({
+          path: req.getUrl(),
+          query: req.getQuery() ?? '',
+          peer: text.decode(res.getRemoteAddressAsText()),
+          origin: header('origin'),
+          host: header('host'),
+          forwardedHost: header('x-forwarded-host'),
+          forwardedFor: header('x-forwarded-for'),
+          authorization: header('authorization'),
+          protocols: header('sec-websocket-protocol'),
+        })
+        if (answer instanceof Promise) later(res, answer, reply, failed)
+        else reply(answer)
+      } catch (error) {
+        failed(error)
+      }
+    },
   })
+}
+
+/** Answers an upgrade that could not be answered at once, unless its connection is gone by then. */
+function later(
+  res: HttpResponse,
+  answer: Promise<Answer>,
+  reply: (answer: Answer) => void,
+  failed: (error: unknown) => void,
+): void {
+  let isAborted = false
+  res.onAborted(() => {
+    isAborted = true
+  })
+  const corked = (work: () => void): void => {
+    if (!isAborted) res.cork(work)
+  }
+  answer
+    .then((known) => {
+      if (isAborted && known.kind === 'welcome') known.aborted()
+      corked(() => reply(known))
+    })
+    .catch((error: unknown) => corked(() => failed(error)))
+}
+
+/** An answer instead of an upgrade. The connection is closed with it, and its descriptor free at once. */
+function turn(res: HttpResponse, { status, text }: Turned): void {
+  res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
+  if (status === 503) res.writeHeader('retry-after', RETRY_AFTER_S)
+  res.writeHeader('content-type', 'text/plain; charset=utf-8').end(`${text}\n`, true)
 }

@@ -1,4 +1,6 @@
 import type { WebSocket } from 'uWebSockets.js'
+import type { Guest } from '../inbound/upgrade.ts'
+import type { Clock } from '../observe/clock.ts'
 import type { CloseReason, FrameSink } from '../outbound/frame-sink.ts'
 
 /** What is being corked. One place and one function for all sinks: corking is synchronous, and done thousands of times a second. */
@@ -18,9 +20,16 @@ function writePair(): void {
 /** The real socket behind a `FrameSink`. Any method of a closed uWS socket throws, so this lets go of it first (OP5). */
 export class SocketSink implements FrameSink {
   #socket: WebSocket<unknown> | null
+  /** A socket that is closed but for its close frame, which is kept back. */
+  #held: WebSocket<unknown> | null = null
+  readonly #clock: Clock
+  readonly #owner: { readonly peer: Pick<Guest, 'holdMs'> | null }
 
-  constructor(socket: WebSocket<unknown>) {
+  /** `owner.peer` says whether a close frame is kept back. */
+  constructor(socket: WebSocket<unknown>, clock: Clock, owner: { readonly peer: Pick<Guest, 'holdMs'> | null }) {
     this.#socket = socket
+    this.#clock = clock
+    this.#owner = owner
   }
 
   get bufferedBytes(): number {
@@ -47,7 +56,17 @@ export class SocketSink implements FrameSink {
   close(reason: CloseReason): void {
     const socket = this.#socket
     this.#socket = null
-    socket?.end(reason.code, reason.text)
+    const holdMs = socket === null ? 0 : (this.#owner.peer?.holdMs() ?? 0)
+    if (holdMs === 0) {
+      socket?.end(reason.code, reason.text)
+      return
+    }
+    this.#held = socket
+    this.#clock.after(holdMs, () => {
+      const held = this.#held
+      this.#held = null
+      held?.end(reason.code, reason.text)
+    })
   }
   cut(): void {
     const socket = this.#socket
@@ -57,5 +76,6 @@ export class SocketSink implements FrameSink {
   /** uWS says that the socket is gone. */
   gone(): void {
     this.#socket = null
+    this.#held = null
   }
 }

@@ -15,7 +15,7 @@ const MAY: Record<string, readonly string[]> = {
   room: ['outbound', 'budget', 'protocol', 'observe', 'storage', 'cluster'],
   inbound: ['room', 'outbound', 'budget', 'protocol', 'observe'],
   http: ['budget', 'protocol', 'observe'],
-  uws: ['inbound', 'http', 'outbound', 'budget', 'protocol'],
+  uws: ['inbound', 'http', 'outbound', 'budget', 'protocol', 'observe'],
 }
 /** Of these folders other folders see the interfaces only. */
 const INTERFACES: Record<string, readonly string[]> = {
