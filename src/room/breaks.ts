@@ -5,15 +5,19 @@ import { RecentMap } from '../observe/recent-map.ts'
 import type { Applied } from './ingest.ts'
 import type { Member } from './member.ts'
 
-/** This many documents within the window are rebuilt; the next is one too many: whatever it is, it is still there. */
+/**
+ * This many documents within the window are rebuilt; the next is one too many: whatever breaks them is still there. One whose
+ * culprit is known counts a fifth: that client is closed before long, and the room need not be.
+ */
 const REBUILDS = 5
+const KNOWN_WEIGHT = 1 / 5
 const WITHIN_MS = 60_000
 /** Updates remembered. */
 const UPDATES = 64
 
 export class Breaks {
   readonly #clock: Clock
-  readonly #times: number[] = []
+  #breaks: { readonly at: number; readonly weight: number }[] = []
   /** Hashes of updates that broke a document. */
   readonly #updates = new RecentMap<string, true>(UPDATES)
   readonly #senders = new WeakSet<Member>()
@@ -23,11 +27,11 @@ export class Breaks {
   }
 
   /** Notes one more. False: that are too many. */
-  note(): boolean {
+  note(isCulpritKnown: boolean): boolean {
     const now = this.#clock.now()
-    this.#times.push(now)
-    if (this.#times.length <= REBUILDS) return true
-    return now - this.#times.shift()! > WITHIN_MS
+    this.#breaks = this.#breaks.filter(({ at }) => now - at <= WITHIN_MS)
+    this.#breaks.push({ at: now, weight: isCulpritKnown ? KNOWN_WEIGHT : 1 })
+    return this.#breaks.reduce((sum, { weight }) => sum + weight, 0) <= REBUILDS
   }
 
   /**

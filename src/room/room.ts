@@ -255,7 +255,6 @@ export class Room {
 
   /** The stored board is in the document. */
   loaded(): void {
-    this.#ingest.putAside()
     this.#isWhole = true
     if (!this.isSettled) this.#flushPacer.askSoon()
   }
@@ -306,11 +305,12 @@ export class Room {
     broken.condemn()
     const culprit = this.#ingest.broke()
     this.#deps.metrics.roomsRebuilt.add(site)
-    this.#deps.log.error({ err: error, reason: site, ...culpritFacts(culprit) }, 'the document broke and is rebuilt')
+    const log = culprit?.member.log ?? this.#deps.log
+    log.error({ err: error, reason: site, ...culpritFacts(culprit) }, 'the document broke and is rebuilt')
     const { level } = broken
     for (const { outbox } of this.members) outbox.rest(level)
     if (culprit !== null) this.#blame(culprit)
-    if (this.#breaks.note()) this.#rebuilding = this.#rebuild(broken)
+    if (this.#breaks.note(culprit !== null)) this.#rebuilding = this.#rebuild(broken)
     else this.#giveUp()
   }
 
@@ -341,10 +341,22 @@ export class Room {
     const ms = Math.round(this.#deps.clock.now() - started)
     this.#deps.log.info({ ms, bytes: this.size.bytes }, 'the document is rebuilt')
     this.loaded()
+    const { source } = this
+    for (const { outbox } of this.members) {
+      try {
+        outbox.resume(source)
+      } catch (error) {
+        outbox.failed(error)
+      }
+    }
+    // Then only, because asking reads the document, and all of this may begin again.
     for (const { outbox, repair } of this.members) {
-      outbox.resume(this.source)
-      this.#deps.metrics.resyncsIn.add('rebuilt')
-      repair.restart()
+      try {
+        this.#deps.metrics.resyncsIn.add('rebuilt')
+        repair.restart()
+      } catch (error) {
+        outbox.failed(error)
+      }
     }
   }
 

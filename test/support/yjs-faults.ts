@@ -34,6 +34,9 @@ export class InjectedError extends Error {
   override readonly name = 'InjectedError'
 }
 
+/** Whether a client of the test is at work. */
+export const isAtClient = (): boolean => atClients > 0
+
 let armed: { readonly kind: string; left: number } | null = null
 let atClients = 0
 let injected = 0
