@@ -83,6 +83,8 @@ export class Reception {
     if (place.kind === 'refusal') return this.#refuse(upgrade, visitor, place.reason)
     const admission = this.#admission(upgrade, visitor.room)
     if (!(admission instanceof Promise)) return this.#answer(upgrade, visitor, place, admission)
+    // Before the keys were ever there it takes long for certain.
+    if (!this.#deps.authorizer.ready) return this.#answer(upgrade, visitor, place, admission)
     return this.#patiently(admission).then((known) => this.#answer(upgrade, visitor, place, known ?? admission))
   }
 

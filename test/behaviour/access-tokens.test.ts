@@ -435,7 +435,7 @@ test('[AC1] keys rotate without a wait, and made-up key ids do not make the key 
 
 test('[AC1] frames wait while a slow key server is asked: those of a good token count, those of a bad one never', async (t) => {
   const slow = await keyServer(t)
-  slow.delayMs = 1000
+  slow.delayMs = 2500
   slow.keys = [{ ...(await exportJWK(keys.rsa.publicKey)), kid: 'known' }]
   const server = await startServer(t, { authJwksUrl: slow.url, adminToken: ADMIN_TOKEN }, log)
   const visit = async (jwt: string | Promise<string>, mark: string): Promise<RawClient> => {
