@@ -68,7 +68,7 @@ export const SETTINGS = {
     33,
     0,
     1000,
-    'The same for presence; 33 is 30 cursor positions a second.',
+    'The same for presence; 33 is 30 cursor positions a second. Rounded up to a multiple of `ROOM_FLUSH_INTERVAL_MS`.',
   ),
   roomIdleMs: number('ROOM_IDLE_MS', 10_000, 0, DAY, 'How long an empty room stays in memory. 0: not at all.'),
   slowClientBufferBytes: number(
@@ -128,7 +128,13 @@ export const SETTINGS = {
     DAY,
     'Window for the line above; a clean one brings the normal rate back.',
   ),
-  degradedIntervalMs: number('WS_DEGRADED_INTERVAL_MS', 250, 1, 60_000, 'Time between two updates to such a client.'),
+  degradedIntervalMs: number(
+    'WS_DEGRADED_INTERVAL_MS',
+    250,
+    1,
+    60_000,
+    'Least time between two updates to such a client; it is looked at ten times a second.',
+  ),
   rateLimitMaxTokens: number(
     'WS_RATE_LIMIT_MAX_TOKENS',
     300,

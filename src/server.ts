@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import pino, { type Logger } from 'pino'
+import { adjustedSettings } from './adjusted-settings.ts'
 import { adminFacts } from './admin-facts.ts'
 import { Lingering } from './budget/lingering.ts'
 import { singleNode } from './cluster/single-node.ts'
@@ -370,6 +371,7 @@ function announce(config: Config, authorizer: Authorizer, port: number, log: Log
     { host, port, storage, dataDir: storage === 'lmdb' ? config.dataDir : undefined, open: authorizer.open },
     'listening',
   )
+  for (const sentence of adjustedSettings(config)) log.info(sentence)
   for (const warning of authorizer.warnings) log.warn(warning)
   if (storage === 'memory') log.warn('STORAGE=memory: a board is thrown away when its room empties')
   if (authorizer.open && !isLoopbackAddress(host) && host !== 'localhost') {

@@ -98,7 +98,7 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
     )
     .counter(
       'ws_backpressure_drops_total',
-      'Sync frames not queued for a client because its queue was full or it is behind; a diff covers them.',
+      'Sync frames not queued for a client because its queue was full, or because it is behind and does not keep up; a diff covers them.',
       metrics.backpressureDrops.value,
     )
     .labelled(
@@ -203,7 +203,7 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
     .labelled('counter', 'ws_closes_total', 'Sockets closed, by close code.', ['code'], rows(metrics.closes.values))
     .histogram(
       'ws_delivery_delay_seconds',
-      'From a frame being received to its effect being written to one client.',
+      'From a frame being received to its effect being written to one client; of a diff and of held presence, since the oldest of it was received.',
       metrics.deliveryDelay,
     )
     .histogram('room_flush_seconds', "Time one room's flush took.", metrics.roomFlush)

@@ -10,7 +10,7 @@ export type MessageType = (typeof MESSAGE_TYPES)[number]
 
 /** Why a resync was needed. `out`: the server owed a client a diff. `in`: the server asked a client for what it missed. */
 export const RESYNC_CAUSES = [
-  'queue_full', 'refused', 'large_update', 'rate_limited', 'gap', 'load_overflow', 'rebuilt',
+  'queue_full', 'refused', 'large_update', 'degraded', 'rate_limited', 'gap', 'load_overflow', 'rebuilt',
 ] as const // biome-ignore format: one line reads better
 export type ResyncCause = (typeof RESYNC_CAUSES)[number]
 

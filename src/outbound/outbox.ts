@@ -56,10 +56,13 @@ export interface OutboxOwner {
 export type OutboxState = 'joining' | 'live' | 'holding' | 'behind' | 'ending' | 'closed'
 
 /** Why this client is behind. The first two are its own doing, and counted as drops. */
-type BehindCause = ResyncCause | 'join' | 'degraded'
+type BehindCause = ResyncCause | 'join'
 
 /** Room a presence frame may need between two parts, bytes (PR4). */
 const MAX_PRESENCE_FRAME = 65_536
+
+/** A client that is behind and drained less than 64 KiB in this time does not keep up, ms. */
+const STALLED_MS = 1000
 
 /** uWS's cork holds 16 KiB; longer frames gain nothing from it. */
 const CORK_BYTES = 16_000
@@ -81,6 +84,10 @@ export class Outbox implements Drainable {
   /** What this client has and is owed, while behind. */
   #cursor: DiffCursor | null = null
   #cause: BehindCause = 'join'
+  /** When the oldest of what the cursor brings came in, clock ms; infinite while there is none. */
+  #owedAt = Number.POSITIVE_INFINITY
+  /** Behind over something that was not its doing, this client then took nothing for too long. */
+  #stalled = false
   /** What this client has, at least, while the room is without a document: its diff goes on from there. */
   #resting: StateVector | null = null
   /** Its SyncStep1 waits for a SyncStep2: the last part will be one. */
@@ -122,7 +129,9 @@ export class Outbox implements Drainable {
   }
   /** When the oldest frame that the client has not taken was accepted, clock ms; null when it has everything. */
   get oldestUnsentAt(): number | null {
-    return this.#wire.oldestUnsentAt ?? this.#held.first?.at ?? null
+    const owedAt = this.#cause === 'join' ? Number.POSITIVE_INFINITY : this.#owedAt
+    const at = Math.min(this.#wire.oldestUnsentAt ?? owedAt, this.#held.first?.at ?? owedAt, owedAt)
+    return Number.isFinite(at) ? at : null
   }
   /** When this client was last given an application frame, clock ms (FR5). */
   get lastFrameAt(): number {
@@ -156,6 +165,8 @@ export class Outbox implements Drainable {
       case 'behind':
         this.#cursor?.addDeletes(frame.deletes)
         this.#cursor?.addClocks(frame.before)
+        this.#owedAt = Math.min(this.#owedAt, frame.at)
+        this.#deps.metrics.messagesDropped.add('sync')
         if (this.#isSlow) this.#countDrop()
         return
       case 'live':
@@ -199,7 +210,7 @@ export class Outbox implements Drainable {
     if (!isWaiting && !this.isDegraded && !this.#wire.isCongested()) {
       if (this.#wire.write(frame.bytes, 'presence', frame.at)) return
     }
-    this.owePresence(frame.ids)
+    this.owePresence(frame.ids, frame.at)
   }
 
   /** An update and a presence frame of one moment: in one system call where both go out as they are. */
@@ -212,13 +223,16 @@ export class Outbox implements Drainable {
     }
     const taken = this.#wire.writeBoth(sync, presence)
     if (taken === 0) this.#fallBehind(sync, 'refused')
-    if (taken < 2) this.owePresence(presence.ids)
+    if (taken < 2) this.owePresence(presence.ids, presence.at)
   }
 
-  /** Owes the newest state of these ids, sent in a later turn: everybody's to a joiner, or what a full socket cannot take. */
-  owePresence(ids: Iterable<number>): void {
+  /**
+   * Owes the newest state of these ids, sent in a later turn: everybody's to a joiner, or what a full socket cannot take.
+   * `at`: when the oldest of it came in, clock ms.
+   */
+  owePresence(ids: Iterable<number>, at = this.#deps.clock.now()): void {
     if (this.#isOver) return
-    this.#side.owe(ids)
+    this.#side.owe(ids, at)
     if (!this.#side.owesPresence) return
     this.#leaveLive()
     this.#deps.scheduler.ready(this)
@@ -240,11 +254,12 @@ export class Outbox implements Drainable {
 
   /**
    * Answers a SyncStep1: everything beyond `has`, the last part a SyncStep2. A joining client is simply behind with its own
-   * vector; so is one that asks again. While an answer is running it answers the new question too.
+   * vector; so is one that asks again. While an answer is running it answers the new question too. `at`: when it asked, clock ms.
    */
-  answer(has: StateVector): void {
+  answer(has: StateVector, at = this.#deps.clock.now()): void {
     if (this.#isOver || this.#owesStep2) return
     this.#resting = null
+    this.#owedAt = Math.min(this.#owedAt, this.#held.first?.at ?? at, at)
     this.#fold()
     this.#owesStep2 = true
     this.#refusedPart = null
@@ -261,6 +276,7 @@ export class Outbox implements Drainable {
     if (this.#isOver || this.#state === 'joining' || this.#resting !== null) return
     // A cursor knows what was sent by it. Of deletions nothing is known: they are owed whole.
     const base = this.#cursor?.sentOver(level) ?? this.#heldOver(level)
+    this.#owedAt = Math.min(this.#owedAt, this.#held.first?.at ?? this.#owedAt)
     this.#fold()
     this.#restFrom(base)
   }
@@ -393,8 +409,10 @@ export class Outbox implements Drainable {
   #sendPart(cursor: DiffCursor, now: number): boolean {
     const size = partBytes(this.#deps.settings)
     if (!this.#wire.hasRoom(size)) return false
+    // However late the newest of a diff is, it holds back the oldest.
+    const at = Math.min(this.#owedAt, now)
     if (this.#refusedPart !== null) {
-      if (!this.#wire.write(this.#refusedPart, 'sync', now)) return false
+      if (!this.#wire.write(this.#refusedPart, 'sync', at)) return false
       this.#refusedPart = null
       return true
     }
@@ -403,7 +421,7 @@ export class Outbox implements Drainable {
     const isAnswer = part.last && this.#owesStep2
     if (!part.isEmpty || isAnswer) {
       const frame = isAnswer ? encodeStep2(part.update) : encodeUpdate(part.update)
-      if (!this.#wire.write(frame, 'sync', now, part.uncuttable)) {
+      if (!this.#wire.write(frame, 'sync', at, part.uncuttable)) {
         // The cursor is past it and may not be the last any more: it goes first next time, as what it is.
         this.#refusedPart = encodeUpdate(part.update)
         return false
@@ -413,6 +431,7 @@ export class Outbox implements Drainable {
       // Level in the same turn in which the last part was handed over: no update lies between (FR4).
       this.#cursor = null
       this.#owesStep2 = false
+      this.#owedAt = Number.POSITIVE_INFINITY
       this.#state = 'holding'
       this.#pumpNotBefore = now + this.#paceMs
     }
@@ -476,11 +495,13 @@ export class Outbox implements Drainable {
   #fallBehind(frame: SyncFrame, cause: BehindCause): void {
     const { clocks, deletes } = this.#held.owed(frame)
     this.#cause = cause
-    if (cause !== 'degraded' && cause !== 'join') {
+    if (cause !== 'join') {
       this.resyncs++
       this.#deps.metrics.resyncsOut.add(cause)
     }
+    this.#owedAt = Math.min(this.#owedAt, this.#held.first?.at ?? frame.at, frame.at)
     const folded = this.#fold()
+    this.#deps.metrics.messagesDropped.add('sync')
     if (this.#isSlow) {
       this.#countDrop()
       this.#owner.log.info({ folded, heldBytes: this.heldBytes }, 'client fell behind: what it is owed is one diff now')
@@ -495,7 +516,12 @@ export class Outbox implements Drainable {
   }
   /** Whether this client is behind because it did not keep up. */
   get #isSlow(): boolean {
-    return this.#cause === 'queue_full' || this.#cause === 'refused'
+    if (this.#cause === 'queue_full' || this.#cause === 'refused') return true
+    // One long update or a slower pace is no fault of its own; taking nothing of it is.
+    if (this.#cause === 'large_update' || this.#cause === 'degraded') {
+      this.#stalled ||= this.#wire.congestedMs >= STALLED_MS
+    }
+    return this.#stalled
   }
 
   #leaveLive(): void {
@@ -514,13 +540,13 @@ export class Outbox implements Drainable {
     this.#state = 'live'
     if (this.#isSlow) this.#owner.log.info({ drops: this.drops, resyncs: this.resyncs }, 'client resumed')
     this.#cause = 'join'
+    this.#stalled = false
     if (this.#warned) this.notify({ kind: 'caught-up' })
     this.#warned = false
   }
 
   #countDrop(): void {
     this.#deps.metrics.backpressureDrops.add()
-    this.#deps.metrics.messagesDropped.add('sync')
     // A client that is badly behind drops continuously: every tenth is enough.
     if (this.drops % 10 === 0) {
       this.#owner.log.warn({ drops: this.drops + 1, heldBytes: this.heldBytes }, 'sync frame not queued')
@@ -559,6 +585,7 @@ export class Outbox implements Drainable {
   #free(): void {
     this.#fold()
     this.#cursor = null
+    this.#owedAt = Number.POSITIVE_INFINITY
     this.#resting = null
     this.#refusedPart = null
     this.#deps.metrics.messagesDropped.add('presence', this.#side.clear())

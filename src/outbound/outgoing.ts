@@ -21,8 +21,18 @@ export interface PresenceFrame {
   readonly at: number
 }
 
+/** Presence that was held back. */
+export interface OwedPresence {
+  readonly bytes: Uint8Array
+  /** Since when the oldest of it was owed, clock ms. */
+  readonly at: number
+}
+
 /** Where a congested client's presence slots are filled from when it drains. */
 export interface PresenceStates {
-  /** The newest state of as many of `ids` as fit a frame; `ids` loses those taken. Null when none is known any more. */
-  takeFrame(ids: Set<number>): Uint8Array | null
+  /**
+   * The newest state of as many ids as fit a frame; `owed`, since when each of them is owed, loses those taken. Null when none
+   * is known any more.
+   */
+  takeFrame(owed: Map<number, number>): OwedPresence | null
 }

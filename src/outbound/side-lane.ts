@@ -12,7 +12,8 @@ export class SideLane {
   readonly #presence: PresenceStates
   readonly #dropped: LabelledCounter<MessageType>
   // Made when they are first needed: most clients are never congested.
-  #slots: Set<number> | null = null
+  /** Ids, and since when they are owed: when the oldest state that was not sent came in, clock ms. */
+  #slots: Map<number, number> | null = null
   #controls: Map<string, Uint8Array> | null = null
   #presenceAt = Number.NEGATIVE_INFINITY
 
@@ -32,12 +33,12 @@ export class SideLane {
     return this.#controls !== null && this.#controls.size > 0
   }
 
-  /** An id that changes again before it was sent supersedes its older state. */
-  owe(ids: Iterable<number>): void {
+  /** An id that changes again before it was sent supersedes its older state, but is as late as that one was. */
+  owe(ids: Iterable<number>, at: number): void {
     for (const id of ids) {
-      this.#slots ??= new Set()
+      this.#slots ??= new Map()
       if (this.#slots.has(id)) this.#dropped.add('presence')
-      this.#slots.add(id)
+      else this.#slots.set(id, at)
     }
   }
   /** Of one `key` only the newest is sent. */
@@ -59,12 +60,12 @@ export class SideLane {
   }
   /** Writes one frame of newest states. The caller has made sure of room. */
   sendPresence(now: number): void {
-    const bytes = this.#slots === null ? null : this.#presence.takeFrame(this.#slots)
-    if (bytes === null || this.#slots?.size === 0) this.#slots = null
-    if (bytes === null) return
+    const owed = this.#slots === null ? null : this.#presence.takeFrame(this.#slots)
+    if (owed === null || this.#slots?.size === 0) this.#slots = null
+    if (owed === null) return
     this.#presenceAt = now
     // A refused one is superseded like any other state that was not sent.
-    if (!this.#wire.write(bytes, 'presence', now)) this.#dropped.add('presence')
+    if (!this.#wire.write(owed.bytes, 'presence', owed.at)) this.#dropped.add('presence')
   }
 
   /** Lets everything go; how many presence ids were owed. */

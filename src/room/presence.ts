@@ -4,7 +4,7 @@
  * connection that owns it.
  */
 import { RecentMap } from '../observe/recent-map.ts'
-import type { PresenceFrame, PresenceStates } from '../outbound/outgoing.ts'
+import type { OwedPresence, PresenceFrame, PresenceStates } from '../outbound/outgoing.ts'
 import { encodePresence } from '../protocol/frames.ts'
 import {
   encodeHeld,
@@ -217,16 +217,20 @@ export class Presence implements PresenceStates {
     return frames
   }
 
-  takeFrame(ids: Set<number>): Uint8Array | null {
-    const entries = this.#take(ids)
-    return entries.length === 0 ? null : encodePresence(encodeHeld(entries))
+  takeFrame(owed: Map<number, number>): OwedPresence | null {
+    const first = new Map(owed)
+    const entries = this.#take(owed)
+    if (entries.length === 0) return null
+    let at = Number.POSITIVE_INFINITY
+    for (const [id, since] of first) if (since < at && !owed.has(id)) at = since
+    return { bytes: encodePresence(encodeHeld(entries)), at }
   }
 
   /** The newest states of as many of `ids` as fit a frame; `ids` loses them. */
-  #take(ids: Set<number>): HeldEntry[] {
+  #take(ids: Pick<Map<number, unknown>, 'keys' | 'delete'>): HeldEntry[] {
     const entries: HeldEntry[] = []
     let bytes = 8
-    for (const id of ids) {
+    for (const id of ids.keys()) {
       const entry = this.#known.get(id) ?? this.#removalOf(id)
       if (entry !== null) {
         bytes += entryBytes(entry)

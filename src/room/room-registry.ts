@@ -15,7 +15,7 @@ import { type Failing, Keeper } from './keeper.ts'
 import type { Member } from './member.ts'
 import { Room, type RoomSettings } from './room.ts'
 import { Slices } from './slices.ts'
-import { Ticks } from './ticks.ts'
+import { gridMs, Ticks } from './ticks.ts'
 
 export interface RegistrySettings extends RoomSettings {
   /** `ROOM_IDLE_MS` */
@@ -53,8 +53,6 @@ interface Entry {
 /** A room that has not applied all it received is looked at again after this long, ms. */
 const RETRY_LEAVING_MS = 20
 const SWEEP_MS = 1_000
-/** The common grid's width where updates are not collected at all, ms: presence still is. */
-const MIN_TICK_MS = 8
 
 export class RoomRegistry {
   readonly #deps: RegistryDeps
@@ -68,7 +66,7 @@ export class RoomRegistry {
     this.#deps = deps
     this.#errors = new Boundary(deps.metrics, deps.log)
     this.#slices = new Slices(deps.clock)
-    this.#ticks = new Ticks(deps.clock, deps.settings.flushIntervalMs || MIN_TICK_MS, (error) =>
+    this.#ticks = new Ticks(deps.clock, gridMs(deps.settings.flushIntervalMs), (error) =>
       this.#errors.caught('room', error),
     )
     this.#stopSweep = every(deps.clock, SWEEP_MS, () => {

@@ -10,9 +10,19 @@ const COST_FACTOR = 50
 const MAX_SPACING_MS = 48
 /** Part of an interval by which a tick may be early: a task that ran a little after its tick is due at a tick again. */
 const SLACK = 0.25
+/** Grid of rooms that flush every loop turn: presence has one all the same, ms. */
+const MIN_TICK_MS = 8
 /** How fast the average follows, and the most that a single tick can say: a board that is being loaded is no habit. */
 const COST_WEIGHT = 1 / 8
 const MAX_COST_MS = 2
+
+/** Width of the grid for `ROOM_FLUSH_INTERVAL_MS`. */
+export const gridMs = (flushIntervalMs: number): number => flushIntervalMs || MIN_TICK_MS
+/** What an interval comes to on that grid, ms: something that waits for it runs at a tick. */
+export function tickOf(intervalMs: number, flushIntervalMs: number): number {
+  const grid = gridMs(flushIntervalMs)
+  return Math.ceil(Math.max(intervalMs, grid) / grid - SLACK) * grid
+}
 
 /**
  * One timer for all rooms: what is due is done at the next tick of a common grid, so that a loop turn serves many rooms

@@ -106,3 +106,32 @@ test('[HI3] a SyncStep1 that names twice what a board may hold is answered, one 
   await until(() => asking.isOver, 'it is closed')
   expect(asking.closeFrame).toEqual({ code: 4413, reason: 'board too large' })
 })
+
+test('[FC9] a reader that stopped under updates of 32 KB at 100 a second counts as dropping, and its updates as as late as they were', async (t) => {
+  const server = await startServer(t, FAST)
+  const reader = await rawMember(t, server.port, 'board')
+  const author = stockClient(t, server.url, 'board')
+  await author.synced()
+  const text = () => Math.random().toString(36).repeat(2900).slice(0, 32_000)
+  const map = author.doc.getMap('m')
+  map.set('shape', text())
+  await until(() => reader.doc!.getMap('m').has('shape'), 'it reads')
+  reader.pause()
+  // The kernel swallows some megabytes first.
+  let edits = 0
+  const drawing = setInterval(() => map.set(`shape ${edits++ % 4}`, text()), 10)
+  t.onTestFinished(() => clearInterval(drawing))
+  await until(async () => (await server.metric('ws_backpressure_drops_total')) > 5, 'it counts as dropping', 20_000)
+  clearInterval(drawing)
+  const late = async () =>
+    (await server.metric('ws_delivery_delay_seconds_count')) -
+    (await server.metric('ws_delivery_delay_seconds_bucket{le="1"}'))
+  const before = await late()
+  await new Promise((resolve) => setTimeout(resolve, 1200))
+  reader.resume()
+  await until(
+    () => [0, 1, 2, 3].every((i) => reader.doc!.getMap('m').get(`shape ${i}`) === map.get(`shape ${i}`)),
+    'level',
+  )
+  await until(async () => (await late()) > before, 'it was more than a second late')
+})

@@ -27,9 +27,10 @@ function setup(options: { notices?: boolean; drainBatch?: number; maxCongestedMs
     source,
     {
       takeFrame: (ids) => {
-        asked.push([...ids])
+        const at = Math.min(...ids.values())
+        asked.push([...ids.keys()])
         ids.clear()
-        return Uint8Array.of(1, 1, 0)
+        return { bytes: Uint8Array.of(1, 1, 0), at }
       },
     },
     {
@@ -217,6 +218,90 @@ test('[FC1] a single struct that cannot be cut passes the hard mark alone and is
   sink.letThrough(Number.POSITIVE_INFINITY)
   await clock.settle()
   expect(client().getMap('m').toJSON()).toEqual(doc.getMap('m').toJSON())
+})
+
+describe('figures', () => {
+  /** Observations of more than `seconds`. */
+  const later = ({ deliveryDelay: { bounds, counts } }: Metrics, seconds: number): number =>
+    counts.slice(bounds.indexOf(seconds) + 1).reduce((sum, count) => sum + count, 0)
+
+  test('[FC9] every part of a diff is as late as the oldest that was held back; once it is through, nothing is late any more', async () => {
+    const { sink, outbox, write, clock, metrics } = await live({ hardBytes: 100_000 })
+    sink.stall()
+    write(3000)
+    for (let i = 0; i < 6; i++) write(2000)
+    expect(outbox.state).toBe('behind')
+    await clock.advance(4000)
+    expect(outbox.oldestUnsentAt).toBe(0)
+    write(10)
+    expect(later(metrics, 2.5)).toBe(0)
+    sink.letThrough(Number.POSITIVE_INFINITY)
+    await clock.settle()
+    expect(outbox.state).toBe('live')
+    const late = later(metrics, 2.5)
+    expect(late).toBeGreaterThan(5)
+    expect(outbox.oldestUnsentAt).toBeNull()
+    write(10)
+    await clock.settle()
+    expect(later(metrics, 2.5)).toBe(late)
+  })
+
+  test('[FC9] presence that was held is as late as the first state that did not go out, not as the newest', async () => {
+    const { sink, outbox, write, clock, metrics } = await live()
+    sink.stall()
+    write(3000)
+    const push = (id: number) => outbox.pushPresence({ bytes: new Uint8Array(5), ids: [id], at: clock.now() })
+    push(1)
+    await clock.advance(3000)
+    push(1)
+    push(2)
+    sink.letThrough(Number.POSITIVE_INFINITY)
+    await clock.settle()
+    expect(later(metrics, 2.5)).toBe(1)
+    sink.stall()
+    write(3000)
+    push(2)
+    sink.letThrough(Number.POSITIVE_INFINITY)
+    await clock.settle()
+    expect(later(metrics, 2.5)).toBe(1)
+  })
+
+  test('[FC9] behind over one large update is no drop while it drains, and is one after a second in which nothing did', async () => {
+    const { sink, outbox, write, clock, metrics } = await live({ hardBytes: 300_000 })
+    sink.stall()
+    write(70_000)
+    await clock.settle()
+    expect([outbox.state, metrics.resyncsOut.values.large_update]).toEqual(['behind', 1])
+    await clock.advance(900)
+    write(10)
+    expect(metrics.backpressureDrops.value).toBe(0)
+    expect(metrics.messagesDropped.values.sync).toBe(2)
+    await clock.advance(200)
+    write(10)
+    write(10)
+    expect([metrics.backpressureDrops.value, outbox.drops]).toEqual([2, 2])
+    sink.letThrough(Number.POSITIVE_INFINITY)
+    await clock.settle()
+    expect(outbox.state).toBe('live')
+    write(70_000)
+    write(10)
+    expect(metrics.backpressureDrops.value).toBe(2)
+  })
+
+  test('[FC7] [FC9] folds for a client that is coalesced are counted, and what was folded', async () => {
+    const { outbox, write, clock, metrics, client, doc } = await live()
+    outbox.pace(250)
+    for (let i = 0; i < 20; i++) {
+      write(10)
+      await clock.advance(100)
+    }
+    await clock.advance(500)
+    expect(metrics.resyncsOut.values.degraded).toBeGreaterThanOrEqual(5)
+    expect(metrics.resyncsOut.values.degraded).toBe(outbox.resyncs)
+    expect(metrics.messagesDropped.values.sync).toBe(20)
+    expect(metrics.backpressureDrops.value).toBe(0)
+    expect(client().getText('t').toString()).toBe(doc.getText('t').toString())
+  })
 })
 
 describe('eviction by age', () => {
