@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { defineConfig, type ProxyOptions } from 'vite'
 import { devTokens } from './dev-tokens.ts'
+import { serviceWorker } from './service-worker.ts'
 
 /** Pages and modules are Vite's own; a WebSocket upgrade, which has no response yet, goes to the server. */
 const httpStays: NonNullable<ProxyOptions['bypass']> = (request, response) => (response ? request.url : undefined)
@@ -8,7 +10,7 @@ const httpStays: NonNullable<ProxyOptions['bypass']> = (request, response) => (r
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [devTokens()],
+  plugins: [devTokens(), serviceWorker(join(import.meta.dirname, '../dist/demo'))],
   build: {
     outDir: '../dist/demo',
     emptyOutDir: true,

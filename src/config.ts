@@ -3,6 +3,7 @@
  * all mistakes are reported together (OP4). README's table is checked against this list by a test.
  */
 import { totalmem } from 'node:os'
+import { frameAncestorMistakes } from './http/page-policy.ts'
 import { parseAllowedOrigins } from './inbound/origin-check.ts'
 import { CHECK_LIMITS } from './protocol/update-check.ts'
 
@@ -243,6 +244,17 @@ export const SETTINGS = {
     '',
     'Comma-separated origins that may connect. Empty: same host and loopback; any once keys are set. Clients without an Origin are accepted.',
   ),
+  frameAncestors: text(
+    'FRAME_ANCESTORS',
+    '',
+    "Space-separated origins whose pages may embed the whiteboard, `'self'` among them. Empty: none.",
+  ),
+  demoPanel: choice(
+    'DEMO_PANEL',
+    'off',
+    ['on', 'off'],
+    'Whether the page shows the weir panel with its ways to make trouble. Off: only with `?weir=1` in the address.',
+  ),
   authJwtSecret: text('AUTH_JWT_SECRET', '', 'HS256 secret for access tokens.'),
   authJwksUrl: text('AUTH_JWKS_URL', '', 'URL of the key set for access tokens.'),
   authPublicKeyFile: text('AUTH_PUBLIC_KEY_FILE', '', 'PEM public key for access tokens.'),
@@ -340,6 +352,7 @@ function contradictions(config: Config): string[] {
   if ((config.tlsCertFile === '') !== (config.tlsKeyFile === '')) {
     mistakes.push('TLS_CERT_FILE and TLS_KEY_FILE go together')
   }
+  for (const mistake of frameAncestorMistakes(config.frameAncestors)) mistakes.push(`FRAME_ANCESTORS: ${mistake}`)
   for (const mistake of parseAllowedOrigins(config.allowedOrigins).mistakes)
     mistakes.push(`ALLOWED_ORIGINS: ${mistake}`)
   const keys = [config.authJwtSecret, config.authJwksUrl, config.authPublicKeyFile].filter((key) => key !== '')

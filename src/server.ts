@@ -135,7 +135,10 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     },
     { clock, wallClock: Date.now, log },
   ).catch(wrong)
-  const page = await loadStaticFiles(PAGE_DIRECTORY)
+  const page = await loadStaticFiles(PAGE_DIRECTORY, {
+    frameAncestors: config.frameAncestors,
+    panel: config.demoPanel === 'on',
+  })
   const storage = await openStore(config.storage, config.dataDir, { clock, metrics: storageMetrics })
   const scheduler = new DrainScheduler(clock)
   const watch = new ProcessWatch(clock)

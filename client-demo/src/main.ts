@@ -3,6 +3,7 @@
  * writes to the board and to presence; the connection carries both.
  */
 import './style/tokens.css'
+import './style/typeface.css'
 import './style/stage.css'
 import './style/bars.css'
 import './style/style-panel.css'
@@ -10,16 +11,22 @@ import './style/panels.css'
 import './style/drawers.css'
 import './style/messages.css'
 import './style/small.css'
-import { IndexeddbPersistence } from 'y-indexeddb'
+import './style/contrast.css'
+import './style/print.css'
 import * as Y from 'yjs'
 import { Announcer } from './a11y/announcer.ts'
 import { History } from './board/history.ts'
 import { Board } from './board/model.ts'
 import { Renderer } from './canvas/renderer.ts'
+import { loadTypeface } from './canvas/typeface.ts'
 import { rememberView } from './canvas/view-memory.ts'
 import { Viewport } from './canvas/viewport.ts'
+import { printBoard } from './export/print.ts'
 import { Attention } from './input/attention.ts'
 import { Connection } from './line/connection.ts'
+import { openDeviceStore } from './line/device-store.ts'
+import { layAside, takeBack } from './line/twin.ts'
+import { keepPage } from './offline.ts'
 import { showCursors } from './people/cursors.ts'
 import { openIdentity } from './people/identity.ts'
 import { Presence } from './people/presence.ts'
@@ -34,10 +41,8 @@ import { h } from './ui/dom.ts'
 import { furnish } from './ui/furnish.ts'
 import { openTheme } from './ui/theme.ts'
 import { Toasts } from './ui/toast.ts'
+import { showWayToPeople } from './ui/way-back.ts'
 import { Trouble } from './weir/trouble.ts'
-
-/** The store on this device must not keep anybody waiting: without it the server brings the board. */
-const STORE_PATIENCE_MS = 1_500
 
 const room = roomOfThisPage()
 document.title = `${room} · y-weir`
@@ -45,10 +50,16 @@ document.title = `${room} · y-weir`
 const doc = new Y.Doc()
 const board = new Board(doc)
 const history = new History(board)
-const connection = new Connection(room, doc, (origin) => origin === board.origin || origin === history.manager)
+const connection = new Connection(
+  room,
+  doc,
+  (origin) => origin === board.origin || origin === history.manager,
+  () => history.step,
+)
 const presence = new Presence(connection.provider.awareness)
 const identity = openIdentity()
 const themeChoice = openTheme()
+const { kept, ready } = openDeviceStore(room, doc)
 const view = new Viewport()
 const grid = signal(true)
 const readOnly = signal(false)
@@ -66,6 +77,7 @@ const stage = h('div', {
 document.body.append(h('main', {}, stage))
 const renderer = new Renderer(stage, board, view, themeChoice.theme, grid)
 view.lookAt({ x: 0, y: 0 }, 1)
+loadTypeface(() => renderer.repaintAll())
 const cameBack = rememberView(view, room)
 
 const bench: Bench = {
@@ -75,7 +87,7 @@ const bench: Bench = {
   renderer,
   presence,
   selection: signal<ReadonlySet<string>>(new Set()),
-  look: signal<Look>({ color: 'ink', fill: 'none', width: 4, size: 24 }),
+  look: signal<Look>({ color: 'ink', paper: 'yellow', fill: 'none', width: 2, size: 24 }),
   tool: signal<ToolName>('pen'),
   editing: signal<string | null>(null),
 }
@@ -83,10 +95,13 @@ const tools = makeTools(bench)
 showPreviews(board, presence, renderer)
 for (const tool of Object.values(tools)) if (tool.paint) renderer.addLive(tool.paint)
 showCursors(renderer, presence)
+showWayToPeople(renderer, presence)
 shareSelection(bench)
+printBoard(board)
 
 const toasts = new Toasts()
 const announcer = new Announcer()
+board.lost.on((words) => toasts.say(words, 'warning'))
 const ops = new Commands(bench, toasts)
 const attention = new Attention(stage)
 const trouble = new Trouble(board, history, view, connection)
@@ -102,6 +117,7 @@ const table = furnish({
   themeChoice,
   grid,
   readOnly,
+  kept,
   toasts,
   announcer,
   trouble,
@@ -112,8 +128,9 @@ bench.tool.watch((tool) => {
   bench.editing.set(null)
   if (tool !== 'select') bench.selection.set(new Set())
 })
-connection.state.watch(({ is }) => {
-  const locked = is === 'read-only'
+connection.state.watch((state) => {
+  // What is drawn on a board that was deleted would go nowhere, and nobody would ever see it.
+  const locked = state.is === 'read-only' || (state.is === 'refused' && state.code === 4410)
   board.readOnly = locked
   readOnly.set(locked)
   if (locked) bench.tool.set('select')
@@ -135,9 +152,13 @@ Object.assign(window, {
   },
 })
 
-const store = new IndexeddbPersistence(`y-weir:${room}`, doc)
-await Promise.race([store.whenSynced, new Promise((done) => setTimeout(done, STORE_PATIENCE_MS))])
+await ready
+if (kept.value === 'kept') connection.onTaken = () => layAside(room, board.root, doc.clientID)
+connection.reached.watch((reached) => {
+  if (reached) void takeBack(room, board)
+})
 if (cameBack) announcer.say('The view is where it was.')
 else if (board.shapes.size > 0) ops.showContents()
 else connection.provider.once('sync', () => ops.showContents())
+keepPage(() => toasts.say('A newer version of this page is here: reload when it suits you.'))
 await connection.connect()

@@ -1,3 +1,4 @@
+import { hasToken } from './line/access.ts'
 import type { Toasts } from './ui/toast.ts'
 
 const FIRST =
@@ -8,12 +9,23 @@ const SECOND =
 /** The server refuses longer names with 4400. */
 const MAX_NAME_BYTES = 512
 
-export function randomRoomName(random: () => number = Math.random): string {
+/** Without letters that are taken for others when read aloud. */
+const SECRET_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
+const SECRET_LENGTH = 13
+
+/** 13 characters of 5 bits: 65 bits from the system's generator, so that nobody finds a board by trying names. */
+function secret(): string {
+  let text = ''
+  for (const byte of crypto.getRandomValues(new Uint8Array(SECRET_LENGTH))) text += SECRET_ALPHABET[byte & 31]
+  return text
+}
+
+export function randomRoomName(): string {
   const pick = (words: string) => {
     const list = words.split(' ')
-    return list[Math.floor(random() * list.length)]!
+    return list[Math.floor(Math.random() * list.length)]!
   }
-  return `${pick(FIRST)}-${pick(SECOND)}-${Math.floor(100 + random() * 900)}`
+  return `${pick(FIRST)}-${pick(SECOND)}-${secret()}`
 }
 
 /** The room of this page: `?room=` or a fresh one, which is then put into the address without a new history entry. */
@@ -49,7 +61,10 @@ async function toClipboard(text: string): Promise<boolean> {
 
 export async function copyLink(room: string, toasts: Toasts): Promise<void> {
   const link = linkToRoom(room)
-  if (await toClipboard(link)) toasts.say('Link copied. Whoever opens it is on this board.')
+  const words = hasToken()
+    ? 'Link copied. This board is protected: whoever opens it needs an invitation of their own.'
+    : 'Link copied. Whoever opens it is on this board.'
+  if (await toClipboard(link)) toasts.say(words)
   else toasts.say(`The link: ${link}`)
 }
 

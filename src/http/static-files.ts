@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib'
+import { pagePolicy } from './page-policy.ts'
 import { bytes, type HttpResponse, methodNotAllowed, text } from './response.ts'
 
 /**
@@ -21,6 +22,13 @@ export interface StaticFiles {
   respond(method: string, path: string, header: (name: string) => string): HttpResponse
 }
 
+export interface PageOptions {
+  /** The setting `FRAME_ANCESTORS`, already checked. */
+  readonly frameAncestors?: string
+  /** The setting `DEMO_PANEL`: the page is told by a meta element to show the weir panel to everybody. */
+  readonly panel?: boolean
+}
+
 interface Variant {
   readonly body: Uint8Array
   readonly etag: string
@@ -33,22 +41,6 @@ interface StaticFile {
   readonly br: Variant | null
   readonly gzip: Variant | null
 }
-
-/**
- * What the page may do. Scripts and styles come from our own files only; `blob:` and `data:` images are the export of a
- * drawing; sockets may go to another host, because a page may be pointed at another server.
- */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "connect-src 'self' ws: wss:",
-  "font-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -98,7 +90,11 @@ const compressGzip = promisify(gzip)
  * not there is no error: every request is then answered with 404 and how to build the page. Rejects when the directory
  * cannot be read or holds more than 64 MiB or 2 000 files.
  */
-export async function loadStaticFiles(directory: string): Promise<StaticFiles> {
+export async function loadStaticFiles(
+  directory: string,
+  { frameAncestors = '', panel = false }: PageOptions = {},
+): Promise<StaticFiles> {
+  const policy = pagePolicy(frameAncestors)
   const files = new Map<string, StaticFile>()
   let total = 0
   for (const path of await listFiles(directory)) {
@@ -106,7 +102,8 @@ export async function loadStaticFiles(directory: string): Promise<StaticFiles> {
     if (total > MAX_TOTAL_BYTES || files.size >= MAX_FILES) {
       throw new Error(`${directory} holds more than ${MAX_TOTAL_BYTES} bytes or ${MAX_FILES} files: not a built page`)
     }
-    files.set(path, await makeFile(path, await readFile(join(directory, path))))
+    const content = await readFile(join(directory, path))
+    files.set(path, await makeFile(path, panel && path === '/index.html' ? withPanel(content) : content))
   }
   const index = files.get('/index.html')
   if (index) files.set('/', index)
@@ -117,16 +114,20 @@ export async function loadStaticFiles(directory: string): Promise<StaticFiles> {
       const file = files.get(decodePath(path))
       if (!file) return index ? text(404, 'not found') : text(404, NOT_BUILT)
       if (method !== 'GET' && method !== 'HEAD') return methodNotAllowed(['GET', 'HEAD'])
-      return answer(file, header)
+      return answer(file, policy, header)
     },
   }
 }
 
-function answer(file: StaticFile, header: (name: string) => string): HttpResponse {
+/** Put where the page looks for it (client-demo/src/weir/shown.ts). */
+const withPanel = (html: Buffer): Buffer =>
+  Buffer.from(html.toString().replace('<head>', '<head><meta name="y-weir-panel" content="on">'))
+
+function answer(file: StaticFile, policy: string, header: (name: string) => string): HttpResponse {
   const { encoding, variant } = choose(file, header('accept-encoding'))
   const headers: Record<string, string> = {
     'cache-control': file.cacheControl,
-    'content-security-policy': CONTENT_SECURITY_POLICY,
+    'content-security-policy': policy,
     etag: variant.etag,
   }
   if (file.br || file.gzip) headers.vary = 'accept-encoding'

@@ -47,6 +47,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly name?: string
   /** Waits until the line is good; false for pages that are meant to be refused. */
   readonly connected?: boolean
+  /** With the weir panel and its ways to make trouble. */
+  readonly weir?: boolean
 }
 
 /** A person with a browser of their own (nothing shared but the server), on the board. */
@@ -54,9 +56,14 @@ export async function openBoard(
   t: Pick<TestContext, 'onTestFinished'>,
   httpUrl: string,
   room: string,
-  { name = 'Ada Brook', connected = true, ...options }: OpenOptions = {},
+  { name = 'Ada Brook', connected = true, weir = false, ...options }: OpenOptions = {},
 ): Promise<BoardPage> {
-  const context = await browser!.newContext({ viewport: { width: 1200, height: 800 }, ...options })
+  const context = await browser!.newContext({
+    viewport: { width: 1200, height: 800 },
+    // Kept pages are a test of their own; everywhere else they would only cost time.
+    serviceWorkers: 'block',
+    ...options,
+  })
   t.onTestFinished(() => context.close())
   const known = JSON.stringify(JSON.stringify({ name, color: '#0b7079' }))
   if (name) await context.addInitScript(`localStorage.setItem('y-weir:identity', ${known})`)
@@ -67,7 +74,7 @@ export async function openBoard(
     // A server that is away is part of some tests; Chromium logs each refused connection.
     if (message.type() === 'error' && !/WebSocket|ERR_|Failed to load/.test(text)) page.complaints.push(text)
   })
-  await page.goto(`${httpUrl}/?room=${encodeURIComponent(room)}`)
+  await page.goto(`${httpUrl}/?room=${encodeURIComponent(room)}${weir ? '&weir=1' : ''}`)
   if (connected) await lineIs(page, 'connected')
   return page
 }

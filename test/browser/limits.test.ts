@@ -116,8 +116,8 @@ test('images that are too large or no pictures are refused in words, and nothing
     await page.click('.tool[data-tool="image"]')
     await (await chooser).setFiles({ name, mimeType: 'image/png', buffer })
   }
-  await choose('large.png', Buffer.alloc(11 * 1024 * 1024))
-  await page.waitForSelector('.toast-warning:has-text("up to 10 MB")')
+  await choose('large.png', Buffer.alloc(61 * 1024 * 1024))
+  await page.waitForSelector('.toast-warning:has-text("up to 60 MB")')
   await choose('drawing.png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))
   await page.waitForSelector('.toast-warning:has-text("Only PNG, JPEG, WebP and GIF")')
   expect(await inPage(page, ({ board }) => board.shapes.size)).toBe(0)
@@ -160,7 +160,7 @@ test('exports: JSON comes back as the same objects, SVG and PNG are what they sa
 
 test('[IN2] a flood of 2 000 edits from the weir panel arrives everywhere, and the counters are seen to move', async (t) => {
   const server = await startServer(t)
-  const a = await openBoard(t, server.httpUrl, 'flood')
+  const a = await openBoard(t, server.httpUrl, 'flood', { weir: true })
   const b = await openBoard(t, server.httpUrl, 'flood')
   await a.keyboard.press('w')
   await a.click('button[aria-label="Flood with 2,000 edits"]')

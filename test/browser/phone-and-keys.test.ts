@@ -84,7 +84,7 @@ test('keyboard only: every tool, selecting, moving, writing and deleting', async
 
 test('every control has a name, and the focus can be seen', async (t) => {
   const server = await startServer(t)
-  const page = await openBoard(t, server.httpUrl, 'names')
+  const page = await openBoard(t, server.httpUrl, 'names', { weir: true })
   await page.keyboard.press('w')
   const nameless = await page.evaluate(
     `[...document.querySelectorAll('button, input, textarea, [role]')].filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length || e.getAttribute('role') === 'status' || e.getAttribute('role') === 'alert')).map((e) => e.outerHTML)`,

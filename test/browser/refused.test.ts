@@ -14,6 +14,9 @@ const TYPES: Record<string, string> = {
   js: 'text/javascript',
   css: 'text/css',
   svg: 'image/svg+xml',
+  woff2: 'font/woff2',
+  webmanifest: 'application/manifest+json',
+  png: 'image/png',
 }
 
 /** Serves the page, and closes every socket with one code. */
@@ -77,6 +80,10 @@ test('the token in the address goes to the server and leaves the address bar', a
   expect(tokens.at(-1)).toBe('abc.def')
   expect(page.url()).not.toContain('abc.def')
   expect(await page.textContent('.banner strong')).toBe('You may not open this board')
+  // A reload keeps the access; the address bar and other tabs never had it.
+  await page.reload()
+  await lineIs(page, 'refused')
+  expect(tokens.slice(-2)).toEqual(['abc.def', 'abc.def'])
 })
 
 test.for([4400, 4410, 4413, 4422])('close %i has words of its own', async (code, t) => {

@@ -1,7 +1,8 @@
 /** The board as a list: for screen readers, and for finding things. Choosing an entry selects the object and shows it. */
+
 import type { Rect } from '../board/geometry.ts'
-import { boundsOf } from '../board/geometry.ts'
 import type { Shape } from '../board/shape.ts'
+import { boundsOf, KINDS } from '../kinds/kinds.ts'
 import type { Bench } from '../tools/tool.ts'
 import { iconButton } from '../ui/button.ts'
 import { h } from '../ui/dom.ts'
@@ -10,21 +11,20 @@ import { icon } from '../ui/icons.ts'
 
 const MAX_LISTED = 300
 const REFRESH_MS = 300
-const KIND_LABELS: Record<Shape['kind'], string> = {
-  pen: 'Drawing',
-  rect: 'Rectangle',
-  ellipse: 'Ellipse',
-  line: 'Line',
-  arrow: 'Arrow',
-  text: 'Text',
-  note: 'Sticky note',
-  image: 'Image',
-}
-
 export function describe(shape: Shape): string {
   const text = shape.text.replace(/\s+/g, ' ').trim()
   const color = shape.kind === 'image' || shape.color.startsWith('#') ? '' : `, ${shape.color}`
-  return `${KIND_LABELS[shape.kind]}${color}${text ? `: ${text.slice(0, 80)}` : ''}`
+  return `${KINDS[shape.kind].label}${color}${text ? `: ${text.slice(0, 80)}` : ''}`
+}
+
+/** What a screen reader hears: one object itself, several by their kinds. */
+export function describeSelection(shapes: readonly Shape[]): string {
+  const [only] = shapes
+  if (only && shapes.length === 1) return `Selected: ${describe(only)}`
+  const counts = new Map<string, number>()
+  for (const { kind } of shapes) counts.set(KINDS[kind].label, (counts.get(KINDS[kind].label) ?? 0) + 1)
+  const parts = [...counts].map(([label, n]) => `${n} ${label.toLowerCase()}`)
+  return `${shapes.length.toLocaleString('en')} objects selected: ${parts.join(', ')}`
 }
 
 const kindIcon = (kind: Shape['kind']): IconName => kind

@@ -1,5 +1,4 @@
 import type { Box, Shape } from './shape.ts'
-import { isLine } from './shape.ts'
 
 export interface Rect {
   readonly x: number
@@ -125,14 +124,7 @@ export function boxOf(shape: Shape): Box {
   return [x + rect.x, y + rect.y, rect.w, rect.h, angle]
 }
 
-/** Everything that the shape paints lies within. */
-export function boundsOf(shape: Shape): Rect {
-  const head = shape.kind === 'arrow' ? shape.width * 4 + 8 : 0
-  const shadow = shape.kind === 'note' ? 14 : 2
-  return rectAround(corners(boxOf(shape)), shape.width + head + shadow)
-}
-
-function distanceToSegment(p: Point, a: Point, b: Point): number {
+export function distanceToSegment(p: Point, a: Point, b: Point): number {
   const dx = b.x - a.x
   const dy = b.y - a.y
   const length = dx * dx + dy * dy
@@ -151,27 +143,4 @@ export function placedPoints(shape: Shape): Point[] {
     placed.push({ x: x + (shape.points[i]! - natural.x) * sx, y: y + (shape.points[i + 1]! - natural.y) * sy })
   }
   return placed
-}
-
-/** Is the point on the shape, give or take `slack` board units? Unfilled shapes are hit on their outline only. */
-export function hits(shape: Shape, point: Point, slack: number): boolean {
-  const box = boxOf(shape)
-  const [x, y, w, h, angle] = box
-  const p = angle === 0 ? point : turnPoint(point, -angle, centreOf(box))
-  const near = slack + shape.width / 2
-  if (isLine(shape.kind)) return distanceToSegment(p, { x, y }, { x: x + w, y: y + h }) <= near
-  const [left, top, right, bottom] = [Math.min(x, x + w), Math.min(y, y + h), Math.max(x, x + w), Math.max(y, y + h)]
-  if (p.x < left - near || p.x > right + near || p.y < top - near || p.y > bottom + near) return false
-  if (shape.kind === 'pen') {
-    const placed = placedPoints(shape)
-    return placed.some((a, i) => distanceToSegment(p, a, placed[i + 1] ?? a) <= near)
-  }
-  const hollow = shape.fill === 'none' && (shape.kind === 'rect' || shape.kind === 'ellipse')
-  if (shape.kind === 'ellipse') {
-    const [rx, ry] = [Math.max(1, Math.abs(w) / 2), Math.max(1, Math.abs(h) / 2)]
-    const r = Math.hypot((p.x - x - w / 2) / rx, (p.y - y - h / 2) / ry)
-    return hollow ? Math.abs(r - 1) * Math.min(rx, ry) <= near : r <= 1 + near / Math.min(rx, ry)
-  }
-  if (!hollow) return true
-  return p.x <= left + near || p.x >= right - near || p.y <= top + near || p.y >= bottom - near
 }

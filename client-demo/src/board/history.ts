@@ -7,6 +7,8 @@ import type { Board } from './model.ts'
  */
 export class History {
   readonly manager: Y.UndoManager
+  /** Counts up with every step: changes of one step are one change to a person. */
+  step = 0
 
   constructor(board: Board) {
     this.manager = new Y.UndoManager(board.root, {
@@ -30,15 +32,18 @@ export class History {
   }
 
   mark(): void {
+    this.step++
     this.manager.stopCapturing()
   }
 
   undo(): void {
+    this.mark()
     this.manager.undo()
     this.mark()
   }
 
   redo(): void {
+    this.mark()
     this.manager.redo()
     this.mark()
   }

@@ -1,7 +1,7 @@
 import { imageType } from './shape-validation.ts'
 
 /** More pixels than this are not decoded: half a megabyte of PNG can claim gigabytes of picture. */
-const MAX_PIXELS = 16_000_000
+export const MAX_PIXELS = 16_000_000
 
 /** Width and height as the header of a PNG, GIF, JPEG or WebP announces them; null when it does not. */
 function announcedSize(bytes: Uint8Array): [number, number] | null {
@@ -42,11 +42,17 @@ function jpegSize(view: DataView): [number, number] | null {
   return null
 }
 
-export function isDecodable(bytes: Uint8Array): boolean {
+/** How many pixels the picture says it has; 0 when it does not say, or cannot be one. */
+export function announcedPixels(bytes: Uint8Array): number {
   try {
     const size = announcedSize(bytes)
-    return size !== null && size[0] > 0 && size[1] > 0 && size[0] * size[1] <= MAX_PIXELS
+    return size ? size[0] * size[1] : 0
   } catch {
-    return false
+    return 0
   }
+}
+
+export function isDecodable(bytes: Uint8Array): boolean {
+  const pixels = announcedPixels(bytes)
+  return pixels > 0 && pixels <= MAX_PIXELS
 }

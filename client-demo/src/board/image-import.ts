@@ -1,8 +1,11 @@
-import { isDecodable } from './image-header.ts'
+import { announcedPixels, MAX_PIXELS } from './image-header.ts'
 import { imageType, MAX_IMAGE_BYTES } from './shape-validation.ts'
 
-/** What a person may choose; anything above half a megabyte is made smaller before it goes onto the board. */
-export const MAX_PICKED_IMAGE_BYTES = 10 * 1024 * 1024
+/** What a person may choose: the largest photos of today's cameras. Above half a megabyte they are made smaller for the board. */
+const MAX_PICKED_BYTES = 60 * 1024 * 1024
+const MAX_PICKED_PIXELS = 120_000_000
+/** Larger ones are decoded at this width: no more of them could be kept anyway. */
+const DECODED_WIDTH = 2_400
 const LONGEST_SIDES = [1_600, 1_200, 900, 640, 400]
 const QUALITY = 0.82
 
@@ -29,17 +32,22 @@ async function shrink(bitmap: ImageBitmap): Promise<Uint8Array<ArrayBuffer>> {
 
 /** Reads a chosen or pasted image; throws ImageRefused with a sentence for the person. */
 export async function importImage(file: Blob): Promise<Imported> {
-  if (file.size > MAX_PICKED_IMAGE_BYTES) {
-    const size = (file.size / 1024 / 1024).toFixed(1)
-    throw new ImageRefused(`This image has ${size} MB. The board takes images up to 10 MB.`)
+  if (file.size > MAX_PICKED_BYTES) {
+    const size = (file.size / 1024 / 1024).toFixed(0)
+    throw new ImageRefused(`This image has ${size} MB. The board takes images up to 60 MB.`)
   }
   const bytes = new Uint8Array(await file.arrayBuffer())
   const type = imageType(bytes)
   if (type === null) throw new ImageRefused('Only PNG, JPEG, WebP and GIF images can be put on the board.')
-  if (!isDecodable(bytes)) throw new ImageRefused('This image has too many pixels, or is damaged.')
-  const bitmap = await createImageBitmap(new Blob([bytes], { type })).catch(() => {
+  const pixels = announcedPixels(bytes)
+  if (pixels === 0 || pixels > MAX_PICKED_PIXELS) {
+    throw new ImageRefused('This image has more than 120 million pixels, or is damaged.')
+  }
+  const large = pixels > MAX_PIXELS
+  const options: ImageBitmapOptions = large ? { resizeWidth: DECODED_WIDTH, resizeQuality: 'high' } : {}
+  const bitmap = await createImageBitmap(new Blob([bytes], { type }), options).catch(() => {
     throw new ImageRefused('This image is damaged.')
   })
-  const stored = bytes.length <= MAX_IMAGE_BYTES ? bytes : await shrink(bitmap)
+  const stored = bytes.length <= MAX_IMAGE_BYTES && !large ? bytes : await shrink(bitmap)
   return { bytes: stored, w: bitmap.width, h: bitmap.height }
 }

@@ -2,17 +2,20 @@
  * The board: one Y.Map `shapes`, id → Y.Map. Nothing is written until somebody draws, so that two people who open an empty
  * room at once never make competing copies of it. README.md describes every field.
  *   in   create, patch, setBoxes, appendPoints, remove: each one transaction with this board's origin
- *   out  `changed` with the ids of one transaction; `shapes`, `ordered()` as checked plain values
+ *   out  `changed` with the ids of one transaction; `shapes`, `ordered()` as checked plain values; `lost`: in words, what of
+ *        a write the board could not keep (limits.ts)
  */
+
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing'
 import * as Y from 'yjs'
+import { hasText, readShape } from '../kinds/kinds.ts'
 import { Event } from '../signal.ts'
+import { boxInWorld, keptDraft, MAX_OBJECTS, MAX_TEXT, shiftIntoWorld, textUpTo, WORDS } from './limits.ts'
 import type { Box, Draft, Fill, Shape } from './shape.ts'
-import { hasText } from './shape.ts'
-import { MAX_TEXT_LENGTH, POINT_SCALE, PRESSURE_SCALE, readShape } from './shape-validation.ts'
+import { POINT_SCALE, PRESSURE_SCALE } from './shape-validation.ts'
 
-/** More objects than this are ignored, so that a hostile board cannot take the page's memory. */
-const MAX_SHAPES = 20_000
+/** More objects than this are not shown, so that a hostile board cannot take the page's memory. Somewhat more than are written. */
+const MAX_SHOWN = MAX_OBJECTS + 4_000
 
 const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-'
 
@@ -45,10 +48,17 @@ export function storedShape(draft: Draft, order: string): Y.Map<unknown> {
   if (draft.fill && draft.fill !== 'none') map.set('fill', draft.fill)
   if (draft.width) map.set('width', draft.width)
   if (draft.size) map.set('size', draft.size)
-  if (hasText(draft.kind)) map.set('text', new Y.Text((draft.text ?? '').slice(0, MAX_TEXT_LENGTH)))
+  if (hasText(draft.kind)) map.set('text', new Y.Text(draft.text ?? ''))
   if (draft.kind === 'pen') map.set('points', Y.Array.from(draft.points?.length ? [packPoints(draft.points)] : []))
   if (draft.image) map.set('image', draft.image)
   return map
+}
+
+/** One replaced stretch of a text. */
+export interface TextChange {
+  readonly at: number
+  readonly remove: number
+  readonly insert: string
 }
 
 export interface Look {
@@ -61,6 +71,9 @@ export interface Look {
 export class Board {
   readonly shapes = new Map<string, Shape>()
   readonly changed = new Event<ReadonlySet<string>>()
+  readonly lost = new Event<string>()
+  /** Objects beyond what is shown; they come in when others go. */
+  readonly #hidden = new Set<string>()
   /** Undo tracks this origin and nothing else. */
   readonly origin = Symbol('this page')
   readonly root: Y.Map<unknown>
@@ -85,8 +98,20 @@ export class Board {
     if (ids.size === 0) return
     for (const id of ids) {
       const shape = this.#samePoints(readShape(id, this.root.get(id)))
-      if (shape && (this.shapes.has(id) || this.shapes.size < MAX_SHAPES)) this.shapes.set(id, shape)
-      else this.shapes.delete(id)
+      this.#hidden.delete(id)
+      if (shape && (this.shapes.has(id) || this.shapes.size < MAX_SHOWN)) this.shapes.set(id, shape)
+      else {
+        this.shapes.delete(id)
+        if (shape) this.#hidden.add(id)
+      }
+    }
+    for (const id of this.#hidden) {
+      if (this.shapes.size >= MAX_SHOWN) break
+      const shape = readShape(id, this.root.get(id))
+      this.#hidden.delete(id)
+      if (!shape) continue
+      this.shapes.set(id, shape)
+      ids.add(id)
     }
     this.#ordered = null
     this.changed.emit(ids)
@@ -111,14 +136,30 @@ export class Board {
     if (!this.readOnly) this.doc.transact(work, this.origin)
   }
 
+  /** How many objects are on the board but not on the page. */
+  get hidden(): number {
+    return this.#hidden.size
+  }
+
+  /** Gives the ids of what was made: fewer than asked for when the board is full. */
   create(drafts: readonly Draft[]): string[] {
-    const top = this.ordered().at(-1)?.order ?? null
-    const orders = generateNKeysBetween(top, null, drafts.length)
-    const ids = drafts.map(newId)
-    this.transact(() => {
-      for (const [i, draft] of drafts.entries()) this.root.set(ids[i]!, storedShape(draft, orders[i]!))
+    if (this.readOnly) return []
+    const room = Math.max(0, MAX_OBJECTS - this.root.size)
+    const words = new Set<string>()
+    const kept = drafts.slice(0, room).map((wanted) => {
+      const { draft, lost } = keptDraft(wanted)
+      if (lost) words.add(lost)
+      return draft
     })
-    return this.readOnly ? [] : ids
+    if (kept.length < drafts.length) words.add(WORDS.objects(drafts.length - kept.length))
+    const top = this.ordered().at(-1)?.order ?? null
+    const orders = generateNKeysBetween(top, null, kept.length)
+    const ids = kept.map(newId)
+    this.transact(() => {
+      for (const [i, draft] of kept.entries()) this.root.set(ids[i]!, storedShape(draft, orders[i]!))
+    })
+    for (const each of words) this.lost.emit(each)
+    return ids
   }
 
   #stored(id: string): Y.Map<unknown> | null {
@@ -127,9 +168,29 @@ export class Board {
   }
 
   setBoxes(boxes: ReadonlyMap<string, Box>): void {
+    const [dx, dy] = shiftIntoWorld(boxes.values())
+    let atEdge = dx !== 0 || dy !== 0
     this.transact(() => {
-      for (const [id, box] of boxes) this.#stored(id)?.set('box', roundBox(box))
+      for (const [id, [x, y, w, h, angle]] of boxes) {
+        const wanted: Box = [x + dx, y + dy, w, h, angle]
+        const box = boxInWorld(wanted)
+        atEdge ||= box !== wanted
+        this.#stored(id)?.set('box', roundBox(box))
+      }
     })
+    if (atEdge && !this.readOnly) this.lost.emit(WORDS.edge)
+  }
+
+  /** Replaces a stretch of a text; what there is no room for is left out, and said. */
+  writeText(id: string, { at, remove, insert }: TextChange): void {
+    const text = this.text(id)
+    if (!text || this.readOnly) return
+    const kept = textUpTo(insert, MAX_TEXT - (text.length - remove))
+    this.transact(() => {
+      if (remove > 0) text.delete(at, remove)
+      if (kept) text.insert(at, kept)
+    })
+    if (kept.length < insert.length) this.lost.emit(WORDS.text(insert.length - kept.length))
   }
 
   patch(ids: Iterable<string>, look: Look): void {

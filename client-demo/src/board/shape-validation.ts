@@ -1,16 +1,17 @@
 /**
- * Everything on a board was written by somebody else's program. This is the only way from the shared document to the
- * page: unknown kinds vanish, numbers are finite and bounded, colours match a pattern, images are what their first bytes say.
+ * Everything on a board was written by somebody else's program. These checks are the only way from the shared document to the
+ * page (kinds/kinds.ts `readShape`): unknown kinds vanish, numbers are finite and bounded, colours match a pattern, images are
+ * what their first bytes say.
  */
 import { generateKeyBetween } from 'fractional-indexing'
-import * as Y from 'yjs'
-import type { Box, Fill, Shape, ShapeKind } from './shape.ts'
-import { FILLS, hasText, SHAPE_KINDS } from './shape.ts'
+import type { Box, Fill, ShapeKind } from './shape.ts'
+import { FILLS, SHAPE_KINDS } from './shape.ts'
 
-export const MAX_COORDINATE = 1_000_000
-export const MAX_SIZE = 100_000
-export const MAX_STROKE_POINTS = 20_000
-export const MAX_TEXT_LENGTH = 5_000
+/** What is read; limits.ts has what is written, which is less. */
+const MAX_COORDINATE = 1_200_000
+const MAX_READ_SIZE = 120_000
+const MAX_READ_POINTS = 24_000
+const MAX_READ_TEXT = 20_000
 export const MAX_IMAGE_BYTES = 512 * 1024
 /** Stroke coordinates are stored as whole tenths, pressures as whole hundredths. */
 export const POINT_SCALE = 10
@@ -32,7 +33,12 @@ export function checkedColor(value: unknown, fallback = 'ink'): string {
 export function checkedBox(value: unknown): Box | null {
   if (!Array.isArray(value) || value.length !== 5) return null
   const [x, y, w, h, angle] = value as unknown[]
-  if (!isFiniteNumber(x) || !isFiniteNumber(y) || !isFiniteNumber(w, MAX_SIZE) || !isFiniteNumber(h, MAX_SIZE))
+  if (
+    !isFiniteNumber(x) ||
+    !isFiniteNumber(y) ||
+    !isFiniteNumber(w, MAX_READ_SIZE) ||
+    !isFiniteNumber(h, MAX_READ_SIZE)
+  )
     return null
   return isFiniteNumber(angle, 1_000) ? [x, y, w, h, angle] : null
 }
@@ -46,8 +52,7 @@ export const checkedFill = (value: unknown): Fill =>
 export const checkedNumber = (value: unknown, low: number, high: number, fallback: number): number =>
   isFiniteNumber(value) ? Math.min(high, Math.max(low, value)) : fallback
 
-export const checkedText = (value: unknown): string =>
-  typeof value === 'string' ? value.slice(0, MAX_TEXT_LENGTH) : ''
+export const checkedText = (value: unknown): string => (typeof value === 'string' ? value.slice(0, MAX_READ_TEXT) : '')
 
 export const isId = (value: unknown): value is string => typeof value === 'string' && /^[\w-]{1,40}$/.test(value)
 
@@ -66,7 +71,7 @@ export function checkedPoints(batches: Iterable<unknown>): number[] {
   const points: number[] = []
   for (const batch of batches) {
     if (!Array.isArray(batch)) break
-    for (let i = 0; i + 2 < batch.length && points.length < MAX_STROKE_POINTS * 3; i += 3) {
+    for (let i = 0; i + 2 < batch.length && points.length < MAX_READ_POINTS * 3; i += 3) {
       const [x, y, pressure] = [batch[i], batch[i + 1], batch[i + 2]] as unknown[]
       if (!isFiniteNumber(x) || !isFiniteNumber(y) || !isFiniteNumber(pressure)) return points
       points.push(x / POINT_SCALE, y / POINT_SCALE, Math.min(1, Math.max(0, pressure / PRESSURE_SCALE)))
@@ -91,28 +96,4 @@ export function imageType(bytes: Uint8Array): string | null {
 export function checkedImage(value: unknown): Uint8Array<ArrayBuffer> | null {
   if (!(value instanceof Uint8Array) || value.length > MAX_IMAGE_BYTES || imageType(value) === null) return null
   return value as Uint8Array<ArrayBuffer>
-}
-
-export function readShape(id: string, stored: unknown): Shape | null {
-  if (!isId(id) || !(stored instanceof Y.Map)) return null
-  const kind = checkedKind(stored.get('kind'))
-  const box = checkedBox(stored.get('box'))
-  if (kind === null || box === null) return null
-  const text = stored.get('text')
-  const points = stored.get('points')
-  const image = kind === 'image' ? checkedImage(stored.get('image')) : null
-  if (kind === 'image' && image === null) return null
-  return {
-    id,
-    kind,
-    box,
-    order: checkedOrder(stored.get('order')) ?? 'a0',
-    color: checkedColor(stored.get('color')),
-    fill: checkedFill(stored.get('fill')),
-    width: checkedNumber(stored.get('width'), 1, 64, 3),
-    size: checkedNumber(stored.get('size'), 6, 200, 20),
-    text: hasText(kind) && text instanceof Y.Text ? checkedText(text.toString()) : '',
-    points: kind === 'pen' && points instanceof Y.Array ? checkedPoints(points) : [],
-    image,
-  }
 }

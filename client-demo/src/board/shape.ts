@@ -43,6 +43,3 @@ export interface Draft {
   points?: readonly number[]
   image?: Uint8Array<ArrayBuffer>
 }
-
-export const hasText = (kind: ShapeKind): boolean => kind === 'text' || kind === 'note'
-export const isLine = (kind: ShapeKind): boolean => kind === 'line' || kind === 'arrow'

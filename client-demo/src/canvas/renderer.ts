@@ -2,10 +2,11 @@
  * Three stacked canvases: dots of the grid, the still board (tiles), and the live layer for what moves (selection, previews,
  * shapes being dragged). Each is painted only when something of its own changed, at most once per animation frame.
  */
+
 import type { Rect } from '../board/geometry.ts'
-import { boundsOf } from '../board/geometry.ts'
 import type { Board } from '../board/model.ts'
 import type { Shape } from '../board/shape.ts'
+import { boundsOf } from '../kinds/kinds.ts'
 import type { Signal } from '../signal.ts'
 import { pictureReady } from './images.ts'
 import type { Theme } from './palette.ts'
@@ -67,8 +68,7 @@ export class Renderer {
     view.changed.on(() => this.#request('grid', 'still', 'live'))
     gridShown.watch(() => this.#request('grid'))
     theme.watch(() => {
-      this.#tiles.clear()
-      this.#request('grid', 'still', 'live')
+      this.repaintAll()
     })
     new ResizeObserver(() => this.#resize(stage)).observe(stage)
     this.#resize(stage)
@@ -77,6 +77,12 @@ export class Renderer {
   /** Painters run on the live layer in board coordinates. */
   addLive(painter: LivePainter): void {
     this.#painters.push(painter)
+  }
+
+  /** Everything that was painted is of yesterday: another typeface, say. */
+  repaintAll(): void {
+    this.#tiles.clear()
+    this.#request('grid', 'still', 'live')
   }
 
   requestLive(): void {

@@ -14,6 +14,7 @@ export function paintOutline(ctx: CanvasRenderingContext2D, box: Box, color: str
   ]
   ctx.strokeStyle = color
   ctx.lineWidth = width / zoom
+  ctx.lineJoin = 'miter'
   ctx.beginPath()
   for (const { x, y } of corners(padded)) ctx.lineTo(x, y)
   ctx.closePath()

@@ -2,10 +2,11 @@
  * The still part of the board as square pictures at the present zoom. Panning only moves pictures; an edit repaints the
  * touched rectangle of the tiles it touches; what comes into view is painted a few tiles per frame.
  */
+
 import type { Rect } from '../board/geometry.ts'
-import { boundsOf, overlaps, union } from '../board/geometry.ts'
+import { overlaps, union } from '../board/geometry.ts'
 import type { Shape } from '../board/shape.ts'
-import { paintShape } from './draw-shape.ts'
+import { boundsOf, paintShape } from '../kinds/kinds.ts'
 import type { Theme } from './palette.ts'
 import type { Viewport } from './viewport.ts'
 

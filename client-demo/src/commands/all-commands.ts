@@ -16,6 +16,7 @@ export interface CommandParts {
   readonly pickImage: () => void
   readonly copyLink: () => void
   readonly newBoard: () => void
+  readonly saveAsNewBoard: () => void
   readonly files: { png(): void; svg(): void; json(): void; open(): void }
   readonly openHelp: () => void
   readonly openPalette: () => void
@@ -193,10 +194,26 @@ function objectCommands({ bench, ops, attention }: CommandParts): Command[] {
   ]
 }
 
-function boardCommands({ newBoard, copyLink, files, openPeople, bench: { board } }: CommandParts): Command[] {
+function boardCommands({
+  newBoard,
+  saveAsNewBoard,
+  copyLink,
+  files,
+  openPeople,
+  bench: { board },
+}: CommandParts): Command[] {
   const group = 'board'
   return [
     { id: 'new-board', label: 'New board', icon: 'plus', group, run: newBoard },
+    {
+      id: 'save-as',
+      label: 'Save as a new board',
+      icon: 'duplicate',
+      group,
+      also: 'copy',
+      when: () => board.shapes.size > 0,
+      run: saveAsNewBoard,
+    },
     { id: 'copy-link', label: 'Copy the link', icon: 'link', group, also: 'share invite', run: copyLink },
     { id: 'people', label: 'People and your name', icon: 'eye', group, also: 'follow who colour', run: openPeople },
     { id: 'export-png', label: 'Export as PNG', icon: 'download', group, also: 'save picture', run: files.png },

@@ -5,7 +5,7 @@ import type { Theme } from '../canvas/palette.ts'
 import type { Signal } from '../signal.ts'
 import type { Commands } from '../tools/commands.ts'
 import type { Toasts } from '../ui/toast.ts'
-import { boardFromJson, boardToJson, MAX_IMPORT_BYTES } from './board-json.ts'
+import { boardFromJson, boardToJson, leftOutWords, MAX_IMPORT_BYTES } from './board-json.ts'
 import { boardToPng } from './board-png.ts'
 import { boardToSvg } from './board-svg.ts'
 import { pickFile, saveFile } from './files.ts'
@@ -33,13 +33,16 @@ export function boardFiles(
   const openJson = async () => {
     const file = await pickFile('.json,application/json')
     if (!file) return
-    const drafts = file.size <= MAX_IMPORT_BYTES ? boardFromJson(await file.text()) : null
-    if (!drafts) toasts.say('This file is no board exported from here.', 'warning')
-    else {
-      ops.insert(drafts)
-      ops.fitAll()
-      toasts.say(drafts.length === 1 ? '1 object added.' : `${drafts.length} objects added.`)
+    const read = file.size <= MAX_IMPORT_BYTES ? boardFromJson(await file.text()) : null
+    if (!read) {
+      toasts.say('This file is no board exported from here.', 'warning')
+      return
     }
+    const added = ops.insert(read.drafts)
+    ops.fitAll()
+    const words = added === 1 ? '1 object added.' : `${added.toLocaleString('en')} objects added.`
+    const without = leftOutWords(read)
+    toasts.say(`${words} ${without}`.trim(), without ? 'warning' : 'plain')
   }
   return {
     png: () => void savePng(),

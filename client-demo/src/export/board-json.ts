@@ -15,8 +15,8 @@ import {
 
 const FORMAT = 'y-weir board'
 const VERSION = 1
-export const MAX_IMPORT_BYTES = 16 * 1024 * 1024
-export const MAX_IMPORT_SHAPES = 5_000
+/** A board of the server's 16 MiB is 22 MB of JSON when it is all pictures; more than this is no board. */
+export const MAX_IMPORT_BYTES = 64 * 1024 * 1024
 
 function toBase64(bytes: Uint8Array): string {
   let binary = ''
@@ -52,12 +52,14 @@ export function boardToJson(shapes: readonly Shape[]): string {
   })
 }
 
-function draftFrom(value: unknown): Draft | null {
-  if (typeof value !== 'object' || value === null) return null
+/** A draft, or in words why there is none. */
+function draftFrom(value: unknown): Draft | string {
+  if (typeof value !== 'object' || value === null) return 'unreadable'
   const raw = value as Record<string, unknown>
   const kind = checkedKind(raw.kind)
   const box = checkedBox(raw.box)
-  if (kind === null || box === null) return null
+  if (kind === null) return 'of a kind this page does not know'
+  if (box === null) return 'without a place on the board'
   const draft: Draft = {
     kind,
     box,
@@ -70,20 +72,42 @@ function draftFrom(value: unknown): Draft | null {
   }
   if (kind === 'image') {
     const image = checkedImage(fromBase64(raw.image))
-    if (image === null) return null
+    if (image === null) return 'images that are damaged or too large'
     draft.image = image
   }
-  return kind === 'pen' && draft.points!.length === 0 ? null : draft
+  return kind === 'pen' && draft.points!.length === 0 ? 'strokes without a point' : draft
+}
+
+export interface ReadBoard {
+  readonly drafts: Draft[]
+  /** Why things of the file are not among them, in words, and how many each. */
+  readonly leftOut: ReadonlyMap<string, number>
 }
 
 /** Null when the text is no board of ours. */
-export function boardFromJson(text: string): Draft[] | null {
+export function boardFromJson(text: string): ReadBoard | null {
   if (text.length > MAX_IMPORT_BYTES || !text.includes(FORMAT)) return null
+  let parsed: { format?: unknown; version?: unknown; shapes?: unknown }
   try {
-    const parsed = JSON.parse(text) as { format?: unknown; version?: unknown; shapes?: unknown }
-    if (parsed.format !== FORMAT || parsed.version !== VERSION || !Array.isArray(parsed.shapes)) return null
-    return parsed.shapes.slice(0, MAX_IMPORT_SHAPES).flatMap((shape) => draftFrom(shape) ?? [])
+    parsed = JSON.parse(text) as typeof parsed
   } catch {
     return null
   }
+  if (parsed.format !== FORMAT || parsed.version !== VERSION || !Array.isArray(parsed.shapes)) return null
+  const drafts: Draft[] = []
+  const leftOut = new Map<string, number>()
+  for (const shape of parsed.shapes as unknown[]) {
+    const read = draftFrom(shape)
+    if (typeof read !== 'string') drafts.push(read)
+    else leftOut.set(read, (leftOut.get(read) ?? 0) + 1)
+  }
+  return { drafts, leftOut }
+}
+
+/** `3 were left out: 2 without a place, 1 of a kind this page does not know.`; empty when nothing was. */
+export function leftOutWords({ leftOut }: ReadBoard): string {
+  const all = [...leftOut.values()].reduce((sum, n) => sum + n, 0)
+  if (all === 0) return ''
+  const parts = [...leftOut].map(([why, n]) => `${n.toLocaleString('en')} ${why}`)
+  return `${all === 1 ? '1 was' : `${all.toLocaleString('en')} were`} left out: ${parts.join(', ')}.`
 }

@@ -2,11 +2,21 @@
 
 /** `#token=…` in the address: never sent to the server that serves the page, and taken out of the address bar at once. */
 const tokenFromAddress = (() => {
-  const hash = new URLSearchParams(location.hash.slice(1))
-  const token = hash.get('token')
+  const key = `y-weir:token:${new URLSearchParams(location.search).get('room') ?? ''}`
+  const token = new URLSearchParams(location.hash.slice(1)).get('token')
+  try {
+    // This tab keeps it through a reload; other tabs and the address bar never see it.
+    if (!token) return sessionStorage.getItem(key)
+    sessionStorage.setItem(key, token)
+  } catch {
+    // Storage is switched off: the token holds until the page is left.
+  }
   if (token) history.replaceState(null, '', location.pathname + location.search)
   return token
 })()
+
+/** Does this page come in with a token? Then a link alone lets nobody in. */
+export const hasToken = (): boolean => tokenFromAddress !== null || canRenewToken()
 
 const tokenUrl = (): string | null =>
   document.querySelector<HTMLMetaElement>('meta[name="y-weir-token-url"]')?.content || null

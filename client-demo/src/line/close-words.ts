@@ -1,5 +1,12 @@
 /** Close codes of the server in words for people. 4400–4499 are for good: the page stops trying. */
-const REFUSALS: Record<number, { title: string; advice: string }> = {
+interface Refusal {
+  readonly title: string
+  readonly advice: string
+  /** Trying again cannot help. */
+  readonly final?: boolean
+}
+
+const REFUSALS: Record<number, Refusal> = {
   4400: { title: 'This board’s name cannot be used', advice: 'It is empty or too long. Start a new board instead.' },
   4401: {
     title: 'You have no access to this board',
@@ -9,10 +16,18 @@ const REFUSALS: Record<number, { title: string; advice: string }> = {
     title: 'You may not open this board',
     advice: 'Your invitation is for another board, or this page is not allowed here.',
   },
-  4410: { title: 'This board was deleted', advice: 'Your copy stays on this device; you can still export it.' },
+  4409: {
+    title: 'This page begins anew',
+    advice: 'Somebody else writes under its number. What you drew is kept and comes back in a moment.',
+  },
+  4410: {
+    title: 'This board was deleted',
+    advice: 'What you see is your copy. Nothing drawn here goes anywhere: save it as a new board, or export it.',
+    final: true,
+  },
   4413: {
-    title: 'This board or your last change is too large',
-    advice: 'The server does not take more. Export your copy, or continue on a new board.',
+    title: 'Your last change is too large',
+    advice: 'The server does not take it. Undo it and try again, or continue with a copy on a new board.',
   },
   4422: {
     title: 'The server could not read this page’s messages',
@@ -20,7 +35,13 @@ const REFUSALS: Record<number, { title: string; advice: string }> = {
   },
 }
 
-export function refusalWords(code: number): { title: string; advice: string } {
+const BOARD_FULL: Refusal = {
+  title: 'This board is full',
+  advice: 'Your last changes are only here. Delete something and try again, or continue with a copy on a new board.',
+}
+
+export function refusalWords(code: number, reason: string): Refusal {
+  if (code === 4413 && /board/.test(reason)) return BOARD_FULL
   return (
     REFUSALS[code] ?? {
       title: 'The server refused this board',

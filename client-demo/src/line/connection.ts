@@ -15,6 +15,7 @@ import { Unsent } from './unsent.ts'
 
 const NOTICE_MESSAGE = 100
 const RENEWED_CONNECT_MS = 500
+const CLIENT_ID_TAKEN = 4409
 
 export type LineState =
   | {
@@ -40,6 +41,8 @@ export class Connection {
   readonly meter = new Meter()
   readonly state: Signal<LineState> = signal<LineState>({ is: 'connecting' })
   readonly noticed = new Event<Notice>()
+  /** The server has told the whole board at least once: what is not there is known not to be. */
+  readonly reached = signal(false)
   readonly unsent: Unsent
   readonly liveness: Liveness
   readonly #notices = new Set<string>()
@@ -48,11 +51,16 @@ export class Connection {
   #wasOnline = false
   #renewals = 0
   #paused = false
+  /** The page goes on purpose, with everything safe on the device. */
+  #leaving = false
+  /** Close code 4409; see twin.ts. Null: told as any other refusal. */
+  onTaken: (() => Promise<void>) | null = null
 
   constructor(
     private readonly room: string,
     readonly doc: Y.Doc,
     isLocal: (origin: unknown) => boolean,
+    step: () => number,
   ) {
     const base = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}`
     this.provider = new WebsocketProvider(base, encodeURIComponent(room), doc, {
@@ -60,7 +68,7 @@ export class Connection {
       params: { notices: '1' },
       WebSocketPolyfill: meteredSocket(this.meter),
     })
-    this.unsent = new Unsent(doc, room, isLocal)
+    this.unsent = new Unsent(doc, room, isLocal, step)
     this.liveness = new Liveness(this.provider, this.meter, () => this.#presumedDead())
     this.provider.messageHandlers[NOTICE_MESSAGE] = (_encoder, decoder) => this.#onNotice(decoder)
     this.provider.on('status', () => this.#settle())
@@ -70,7 +78,7 @@ export class Connection {
     window.addEventListener('offline', () => this.#presumedDead())
     window.addEventListener('online', () => this.#settle())
     window.addEventListener('beforeunload', (event) => {
-      if (this.unsent.count.value > 0) event.preventDefault()
+      if (this.unsent.count.value > 0 && !this.#leaving) event.preventDefault()
     })
   }
 
@@ -115,6 +123,7 @@ export class Connection {
       this.#lastClose = 0
       this.#renewals = 0
       this.#wasOnline = true
+      this.reached.set(true)
       // Our answer to the server's question left in the same turn. A question of our own, asked behind it, proves that it arrived.
       if (this.unsent.count.value === 0) this.unsent.arrived()
       else this.liveness.confirm(() => this.unsent.arrived())
@@ -147,6 +156,11 @@ export class Connection {
     if (event.code === 4401 && canRenewToken() && this.#renewals++ === 0) return this.connect()
     this.#refused = { code: event.code, reason: event.reason }
     this.#settle()
+    if (event.code === CLIENT_ID_TAKEN && this.onTaken) {
+      await this.onTaken()
+      this.#leaving = true
+      location.reload()
+    }
   }
 
   #presumedDead(): void {

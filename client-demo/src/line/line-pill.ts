@@ -1,8 +1,10 @@
+import type { Signal } from '../signal.ts'
 import { iconButton, textButton } from '../ui/button.ts'
 import { h } from '../ui/dom.ts'
 import { type IconName, icon } from '../ui/icons.ts'
 import { refusalWords } from './close-words.ts'
 import type { Connection, LineState } from './connection.ts'
+import type { Kept } from './device-store.ts'
 
 interface Words {
   readonly icon: IconName
@@ -12,7 +14,12 @@ interface Words {
 }
 
 const WORDS: Record<Exclude<LineState['is'], 'refused'>, Words> = {
-  connected: { icon: 'check', tone: 'good', label: 'Connected', detail: 'Everything is saved and shared.' },
+  connected: {
+    icon: 'check',
+    tone: 'good',
+    label: 'Connected',
+    detail: 'Everything has reached the server and is shared.',
+  },
   connecting: { icon: 'wait', tone: 'wait', label: 'Connecting', detail: 'Looking for the server.' },
   behind: {
     icon: 'wait',
@@ -53,6 +60,10 @@ const WORDS: Record<Exclude<LineState['is'], 'refused'>, Words> = {
   },
 }
 
+/** Where the browser stores nothing for this page. */
+const NOT_KEPT =
+  'Keep this tab open: this browser stores nothing here. Your changes are in this tab only, and are sent on return.'
+
 const REFUSED: Words = {
   icon: 'warning',
   tone: 'bad',
@@ -65,7 +76,7 @@ const changes = (n: number): HTMLElement =>
   h('span', { class: 'wide-words', text: n === 1 ? ' change not sent yet' : ' changes not sent yet' })
 
 /** The state of the line, always in the same corner, in a word, with an icon and a colour that all say the same. */
-export function linePill(connection: Connection): HTMLElement {
+export function linePill(connection: Connection, kept: Signal<Kept>): HTMLElement {
   const symbol = h('span', { class: 'pill-icon' })
   const label = h('span', { class: 'pill-label' })
   const pill = h('div', { class: 'pill', attrs: { role: 'status', 'aria-live': 'polite' } }, symbol, label)
@@ -79,20 +90,31 @@ export function linePill(connection: Connection): HTMLElement {
     if (unsent === 0) label.replaceChildren(words.label)
     else if (state.is === 'connected') label.replaceChildren('Sending')
     else label.replaceChildren(`${words.label} · ${unsent}`, changes(unsent))
-    pill.title = words.detail
+    pill.title = state.is === 'offline' && kept.value === 'not-kept' ? NOT_KEPT : words.detail
   }
   connection.state.watch(show)
   connection.unsent.count.watch(show)
+  kept.watch(show)
   return pill
 }
 
-/** What a person has to read: refusals stay until they are dealt with. */
-export function lineBanner(connection: Connection, newRoom: () => void): HTMLElement {
+interface WaysOut {
+  readonly newBoard: () => void
+  readonly saveAsNewBoard: () => void
+  readonly saveFile: () => void
+}
+
+/** Codes after which this copy is all there is of what the person did last. */
+const COPY_MATTERS: ReadonlySet<number> = new Set([4401, 4403, 4410, 4413, 4422])
+
+/** What a person has to read: refusals stay until they are dealt with, and every one of them has a way out. */
+export function lineBanner(connection: Connection, hasObjects: () => boolean, ways: WaysOut): HTMLElement {
   const banner = h('div', { class: 'banner', attrs: { role: 'alert', hidden: true } })
   connection.state.watch((state) => {
     banner.hidden = state.is !== 'refused'
     if (state.is !== 'refused') return
-    const { title, advice } = refusalWords(state.code)
+    const { title, advice, final } = refusalWords(state.code, state.reason)
+    const copy = COPY_MATTERS.has(state.code) && hasObjects()
     banner.dataset.code = String(state.code)
     banner.replaceChildren(
       icon('warning'),
@@ -100,8 +122,9 @@ export function lineBanner(connection: Connection, newRoom: () => void): HTMLEle
       h(
         'div',
         { class: 'banner-actions' },
-        textButton('Try again', () => void connection.connect()),
-        textButton('New board', newRoom),
+        final ? null : textButton('Try again', () => void connection.connect()),
+        copy ? textButton('Save as a new board', ways.saveAsNewBoard) : textButton('New board', ways.newBoard),
+        copy ? textButton('Export', ways.saveFile) : null,
       ),
       iconButton({ icon: 'close', label: 'Hide this message', onClick: () => (banner.hidden = true) }),
     )

@@ -5,18 +5,36 @@ import { signal } from '../signal.ts'
 /** Longer than the liveness check takes to notice a dead line. */
 const REMEMBER_MS = 10_000
 
+const keyOf = (room: string): string => `y-weir:unsent:${room}`
+
+/** For a board that is not open: so many changes of it are only on this device. */
+export function rememberUnsent(room: string, count: number): void {
+  try {
+    localStorage.setItem(keyOf(room), String(count))
+  } catch {
+    // Storage is switched off: the board's own page will know when it is open.
+  }
+}
+
 /**
  * How many changes of this person the server may not have. Off the line every change counts; on it, those of the last
  * seconds are remembered, because they count too when it turns out that the line had been dead for a while. Kept across reloads.
+ * A change is what a person would call one: a stroke, a drag, a pause in writing; `step` is the number of the present one.
  */
 export class Unsent {
   readonly count: Signal<number>
   readonly #key: string
   #online = false
   #recent: number[] = []
+  #lastStep = -1
 
-  constructor(doc: Y.Doc, room: string, isOwn: (origin: unknown) => boolean) {
-    this.#key = `y-weir:unsent:${room}`
+  constructor(
+    doc: Y.Doc,
+    room: string,
+    isOwn: (origin: unknown) => boolean,
+    private readonly step: () => number,
+  ) {
+    this.#key = keyOf(room)
     this.count = signal(this.#stored())
     doc.on('update', (_update: Uint8Array, origin: unknown) => {
       if (isOwn(origin)) this.#note()
@@ -25,8 +43,16 @@ export class Unsent {
   }
 
   #note(): void {
-    if (!this.#online) this.count.set(this.count.value + 1)
+    const step = this.step()
     const now = performance.now()
+    // A stroke is written in many parts and is one change; its last part says how long it may have been lost.
+    if (step === this.#lastStep) {
+      if (this.#online) this.#recent[Math.max(0, this.#recent.length - 1)] = now
+      else if (this.count.value === 0) this.count.set(1)
+      return
+    }
+    this.#lastStep = step
+    if (!this.#online) this.count.set(this.count.value + 1)
     if (this.#recent.length > 0 && this.#recent[0]! < now - 2 * REMEMBER_MS) {
       this.#recent = this.#recent.filter((at) => at > now - REMEMBER_MS)
     }

@@ -29,7 +29,9 @@ export class Follow {
     view.changed.on(() => {
       if (!this.#moving) this.stop()
       const { x, y } = view.centre
-      presence.show({ view: [Math.round(x), Math.round(y), Math.round(view.zoom * 1_000) / 1_000] })
+      const { w, h } = view.visible()
+      const zoom = Math.round(view.zoom * 1_000) / 1_000
+      presence.show({ view: [Math.round(x), Math.round(y), zoom, Math.round(w), Math.round(h)] })
     })
     this.following.watch((id) => {
       const person = id === null ? undefined : presence.others.get(id)
@@ -61,7 +63,10 @@ export class Follow {
       return
     }
     if (!person.view) return
-    const [x, y, zoom] = person.view
+    const [x, y, leaders, w, h] = person.view
+    // All of what the leader sees, also where this window is smaller.
+    const fits = w > 0 && h > 0 ? Math.min(this.view.width / w, this.view.height / h) : leaders
+    const zoom = Math.min(leaders, Math.round(fits * 1_000) / 1_000)
     const { centre } = this.view
     if (Math.abs(centre.x - x) < 1 && Math.abs(centre.y - y) < 1 && Math.abs(this.view.zoom - zoom) < 0.001) return
     this.#moving = true

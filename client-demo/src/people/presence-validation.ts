@@ -63,14 +63,14 @@ function readReaction(value: unknown): Reaction | null {
 export function readPerson(value: unknown): Person | null {
   if (!isObject(value)) return null
   const cursor = numbers(value.cursor, 2)
-  const view = numbers(value.view, 3)
+  const view = numbers(value.view, 5) ?? numbers(value.view, 3)
   const rect = numbers(value.selectionRect, 4)
   const selection = Array.isArray(value.selection) ? value.selection.slice(0, MAX_SHARED_SELECTION).filter(isId) : []
   return {
     name: (typeof value.name === 'string' && tidyName(value.name.slice(0, 200))) || 'Guest',
     color: typeof value.color === 'string' && /^#[0-9a-f]{6}$/i.test(value.color) ? value.color : '#5d6472',
     cursor: cursor && [cursor[0]!, cursor[1]!],
-    view: view && [view[0]!, view[1]!, view[2]!],
+    view: view && [view[0]!, view[1]!, view[2]!, view[3] ?? 0, view[4] ?? 0],
     selection,
     selectionRect: rect && [rect[0]!, rect[1]!, rect[2]!, rect[3]!],
     preview: readPreview(value.preview),

@@ -36,8 +36,8 @@ export interface Person {
   readonly name: string
   readonly color: string
   readonly cursor: readonly [x: number, y: number] | null
-  /** Centre of the view, zoom. */
-  readonly view: readonly [x: number, y: number, zoom: number] | null
+  /** Centre of the view, zoom, and how much of the board is in it; 0 × 0 is unknown. */
+  readonly view: readonly [x: number, y: number, zoom: number, w: number, h: number] | null
   readonly selection: readonly string[]
   /** Everything selected when it is more than can be listed: x, y, w, h. */
   readonly selectionRect: readonly [number, number, number, number] | null
@@ -58,6 +58,7 @@ export class Presence {
     preview: null,
     reaction: null,
   }
+  #lastCursor: Person['cursor'] = null
   #sentAt = Number.NEGATIVE_INFINITY
   #timer = 0
 
@@ -81,7 +82,13 @@ export class Presence {
     return this.#mine
   }
 
+  /** Where the pointer was last, also when it is over a button now. */
+  get lastCursor(): Person['cursor'] {
+    return this.#lastCursor
+  }
+
   show(part: Partial<Person>): void {
+    if (part.cursor) this.#lastCursor = part.cursor
     this.#mine = { ...this.#mine, ...part }
     if (this.#timer !== 0) return
     const wait = this.#sentAt + SEND_INTERVAL_MS - performance.now()

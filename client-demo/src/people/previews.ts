@@ -1,11 +1,12 @@
 /** What others are drawing or dragging right now, painted over the still board. */
+
 import { applyTransform, boxOf } from '../board/geometry.ts'
 import type { Board } from '../board/model.ts'
 import type { Shape } from '../board/shape.ts'
-import { paintShape } from '../canvas/draw-shape.ts'
 import type { Theme } from '../canvas/palette.ts'
 import type { LivePainter, Renderer } from '../canvas/renderer.ts'
 import { paintOutline } from '../canvas/selection-paint.ts'
+import { paintShape } from '../kinds/kinds.ts'
 import type { Person, Presence, Preview } from './presence.ts'
 
 /** Together with everybody's selections; beyond it others' drags are shown where they end. */

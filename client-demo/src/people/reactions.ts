@@ -1,4 +1,5 @@
 /** A picture that floats up from where somebody is, for everybody, without a trace in the document. */
+import { contains } from '../board/geometry.ts'
 import type { Viewport } from '../canvas/viewport.ts'
 import type { Attention } from '../input/attention.ts'
 import { iconButton } from '../ui/button.ts'
@@ -105,7 +106,11 @@ export function reactions(
   })
 
   const react = (glyph: number) => {
-    const [x, y] = presence.mine.cursor ?? [view.centre.x, view.centre.y]
+    // Where the person is at work: the pointer is over this button now.
+    const visible = view.visible()
+    const last = presence.lastCursor
+    const inView = last && contains(visible, { x: last[0], y: last[1], w: 0, h: 0 })
+    const [x, y] = inView ? last : [view.centre.x, view.centre.y]
     presence.show({ reaction: { glyph, n: Date.now() % 1_000_000, x: Math.round(x), y: Math.round(y) } })
     float(glyph, x, y)
   }

@@ -1,4 +1,5 @@
-import { boundsOf, union } from '../board/geometry.ts'
+import { union } from '../board/geometry.ts'
+import { boundsOf } from '../kinds/kinds.ts'
 import type { Bench } from '../tools/tool.ts'
 import { MAX_SHARED_SELECTION } from './presence.ts'
 

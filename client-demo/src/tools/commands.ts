@@ -1,10 +1,12 @@
 /** What can be done with the selection without a pointer: by keys, buttons and menus alike. */
+
 import type { Point, Rect } from '../board/geometry.ts'
-import { applyTransform, boundsOf, boxOf, contains, type Transform, union } from '../board/geometry.ts'
+import { applyTransform, boxOf, contains, type Transform, union } from '../board/geometry.ts'
 import { ImageRefused, importImage } from '../board/image-import.ts'
 import type { Box, Draft, Shape } from '../board/shape.ts'
 import { layoutText, textWidth } from '../canvas/text-layout.ts'
 import { boardFromJson, boardToJson } from '../export/board-json.ts'
+import { boundsOf, KINDS } from '../kinds/kinds.ts'
 import type { Toasts } from '../ui/toast.ts'
 import type { Bench, Look } from './tool.ts'
 
@@ -15,6 +17,25 @@ const MAX_PASTED_TEXT_WIDTH = 480
 const IMAGE_SIDE = 420
 /** Larger pastes go in several transactions, so that no single message is huge. */
 const SHAPES_PER_WRITE = 200
+const BYTES_PER_WRITE = 512 * 1024
+
+const bytesOf = ({ image, points, text }: Draft): number =>
+  60 + (image?.length ?? 0) + 3 * (points?.length ?? 0) + 2 * (text?.length ?? 0)
+
+function* inWrites(drafts: readonly Draft[]): Generator<Draft[]> {
+  let part: Draft[] = []
+  let bytes = 0
+  for (const draft of drafts) {
+    if (part.length > 0 && (part.length >= SHAPES_PER_WRITE || bytes + bytesOf(draft) > BYTES_PER_WRITE)) {
+      yield part
+      part = []
+      bytes = 0
+    }
+    part.push(draft)
+    bytes += bytesOf(draft)
+  }
+  if (part.length > 0) yield part
+}
 
 const draftOf = (shape: Shape): Draft => ({
   kind: shape.kind,
@@ -82,30 +103,32 @@ export class Commands {
     )
     const { size } = part
     if (size === undefined) return
-    // The height of a text follows from its size.
-    const texts = shapes.filter(({ kind }) => kind === 'text')
-    const resized = texts.map(({ id, text, box: [x, y, w, , angle] }) => {
-      return [id, [x, y, w, layoutText(text, size, w).height, angle]] as const
-    })
-    board.setBoxes(new Map<string, Box>(resized))
+    board.setBoxes(
+      new Map(
+        shapes.flatMap((shape) => {
+          const box = KINDS[shape.kind].fitted?.({ ...shape, size }, shape.box)
+          return box ? [[shape.id, box] as const] : []
+        }),
+      ),
+    )
   }
 
   duplicate(): void {
     this.insert(this.selected().map(draftOf), COPY_OFFSET, COPY_OFFSET)
   }
 
-  /** Puts drafts on the board, moved, and selects them. */
-  insert(drafts: readonly Draft[], dx = 0, dy = 0): void {
-    if (drafts.length === 0 || this.bench.board.readOnly) return
+  /** Puts drafts on the board, moved, and selects them; gives how many there was room for. */
+  insert(drafts: readonly Draft[], dx = 0, dy = 0): number {
+    if (drafts.length === 0 || this.bench.board.readOnly) return 0
     const { history, board, selection, tool } = this.bench
     history.mark()
     const ids: string[] = []
-    for (let i = 0; i < drafts.length; i += SHAPES_PER_WRITE) {
-      const part = drafts.slice(i, i + SHAPES_PER_WRITE)
+    for (const part of inWrites(drafts)) {
       ids.push(...board.create(part.map((draft) => ({ ...draft, box: moved(draft.box, dx, dy) }))))
     }
     tool.set('select')
     selection.set(new Set(ids))
+    return ids.length
   }
 
   copyTo(clipboard: DataTransfer | null): boolean {
@@ -140,16 +163,16 @@ export class Commands {
 
   pasteStored(): void {
     const json = localStorage.getItem(CLIPBOARD_KEY)
-    const drafts = json && boardFromJson(json)
-    if (drafts) this.#insertInView(drafts)
+    const read = json ? boardFromJson(json) : null
+    if (read) this.#insertInView(read.drafts)
     else this.toasts.say('Nothing to paste yet.')
   }
 
   async pasteFrom(clipboard: DataTransfer): Promise<void> {
     const images = [...clipboard.files].filter((file) => file.type.startsWith('image/'))
     if (images.length > 0) return this.addImages(images)
-    const drafts = boardFromJson(clipboard.getData(CLIPBOARD_TYPE)) ?? boardFromJson(clipboard.getData('text/plain'))
-    if (drafts) this.#insertInView(drafts)
+    const read = boardFromJson(clipboard.getData(CLIPBOARD_TYPE)) ?? boardFromJson(clipboard.getData('text/plain'))
+    if (read) this.#insertInView(read.drafts)
     else this.#addText(clipboard.getData('text/plain'))
   }
 
@@ -172,7 +195,7 @@ export class Commands {
   }
 
   #addText(text: string): void {
-    const trimmed = text.trim().slice(0, 5_000)
+    const trimmed = text.trim()
     if (trimmed === '') return
     const { look, view } = this.bench
     const { size, color } = look.value

@@ -1,5 +1,5 @@
 import type { Box, ShapeKind } from '../board/shape.ts'
-import { isLine } from '../board/shape.ts'
+import { isLine } from '../kinds/kinds.ts'
 import type { Preview } from '../people/presence.ts'
 import { paintPreview } from '../people/previews.ts'
 import type { Bench, Press, Tool } from './tool.ts'

@@ -1,5 +1,5 @@
-import { boxOf, hits } from '../board/geometry.ts'
-import { paintShape } from '../canvas/draw-shape.ts'
+import { boxOf } from '../board/geometry.ts'
+import { hits, paintShape } from '../kinds/kinds.ts'
 import type { Bench, Press, Tool } from './tool.ts'
 
 /** Touched objects fade at once and go together when the eraser is lifted: one write, one step to undo. */

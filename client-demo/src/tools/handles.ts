@@ -1,7 +1,8 @@
 /** The frame around the selection: where its handles are and what pulling one of them does. */
+
 import { boxOf, centreOf, corners, type Point, rectAround, type Transform, turnPoint } from '../board/geometry.ts'
 import type { Box, Shape } from '../board/shape.ts'
-import { isLine } from '../board/shape.ts'
+import { isLine } from '../kinds/kinds.ts'
 
 export type HandleName = 'nw' | 'n' | 'ne' | 'e' | 'se' | 's' | 'sw' | 'w' | 'turn' | 'start' | 'end'
 

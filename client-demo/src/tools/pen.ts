@@ -1,5 +1,5 @@
 import { strokeRect } from '../board/geometry.ts'
-import { MAX_STROKE_POINTS } from '../board/shape-validation.ts'
+import { MAX_POINTS, MAX_STROKE_REACH } from '../board/limits.ts'
 import { tones } from '../canvas/palette.ts'
 import { outlineData } from '../canvas/stroke-path.ts'
 import type { Bench, Press, Tool } from './tool.ts'
@@ -19,6 +19,8 @@ interface Stroke {
   timer: number
 }
 
+const pressureOf = ({ by, pressure }: Press): number => (by === 'pen' ? Math.max(0.01, pressure) : 0)
+
 export function penTool({ board, history, renderer, look, view }: Bench): Tool {
   let stroke: Stroke | null = null
 
@@ -28,8 +30,22 @@ export function penTool({ board, history, renderer, look, view }: Bench): Tool {
     const [x, y] = [press.x - stroke.x, press.y - stroke.y]
     const [lastX, lastY] = [points.at(-3)!, points.at(-2)!]
     if (points.length > 3 && Math.hypot(x - lastX, y - lastY) * view.zoom < NEAREST_POINTS_PX) return
-    if (points.length >= MAX_STROKE_POINTS * 3) return
-    points.push(x, y, press.by === 'pen' ? Math.max(0.01, press.pressure) : 0)
+    points.push(x, y, pressureOf(press))
+    // A stroke has an end; the hand that draws it has not: it goes on as another, from the same point.
+    if (points.length < MAX_POINTS * 3 && Math.max(Math.abs(x), Math.abs(y)) < MAX_STROKE_REACH) return
+    finish()
+    begin(press)
+  }
+
+  const begin = (press: Press) => {
+    const { color, width } = look.value
+    const first = [0, 0, pressureOf(press)]
+    const [id] = board.create([{ kind: 'pen', box: [press.x, press.y, 0, 0, 0], color, width, points: first }])
+    const stored = id === undefined ? undefined : board.shapes.get(id)
+    if (!id || !stored) return
+    const [x, y] = stored.box
+    stroke = { id, x, y, color, width, points: first, written: 3, timer: 0 }
+    renderer.lift('pen', new Set([id]))
   }
 
   const write = () => {
@@ -58,12 +74,7 @@ export function penTool({ board, history, renderer, look, view }: Bench): Tool {
     cursor: 'crosshair',
     down(press) {
       history.mark()
-      const { color, width } = look.value
-      const first = [0, 0, press.by === 'pen' ? Math.max(0.01, press.pressure) : 0]
-      const [id] = board.create([{ kind: 'pen', box: [press.x, press.y, 0, 0, 0], color, width, points: first }])
-      if (!id) return
-      stroke = { id, x: press.x, y: press.y, color, width, points: first, written: 3, timer: 0 }
-      renderer.lift('pen', new Set([id]))
+      begin(press)
     },
     move(press) {
       if (!stroke) return

@@ -1,21 +1,9 @@
 import type { Point, Rect, Transform } from '../board/geometry.ts'
-import {
-  applyTransform,
-  boundsOf,
-  boxOf,
-  centreOf,
-  contains,
-  corners,
-  hits,
-  overlaps,
-  rectOf,
-  turnPoint,
-} from '../board/geometry.ts'
+import { applyTransform, boxOf, centreOf, contains, corners, overlaps, rectOf, turnPoint } from '../board/geometry.ts'
 import type { Box, Shape } from '../board/shape.ts'
-import { hasText, isLine } from '../board/shape.ts'
-import { layoutOf, paintShape } from '../canvas/draw-shape.ts'
 import { SURFACE } from '../canvas/palette.ts'
 import { paintHandle, paintOutline } from '../canvas/selection-paint.ts'
+import { boundsOf, hasText, hits, isLine, KINDS, paintShape } from '../kinds/kinds.ts'
 import type { Handle } from './handles.ts'
 import { cursorFor, frameOf, handleAt, handlesOf, pull } from './handles.ts'
 import type { Bench, Press, Tool } from './tool.ts'
@@ -68,10 +56,7 @@ export function selectTool(bench: Bench): SelectTool {
 
   const changed = (shape: Shape, box: Box, how: Transform): Box => {
     const next = applyTransform(box, how)
-    if (shape.kind !== 'text' || how.op !== 'scale') return next
-    // The height of a text follows from its width.
-    const height = layoutOf({ ...shape, box: next }).height
-    return [next[0], next[1], next[2], height, next[4]]
+    return (how.op === 'scale' && KINDS[shape.kind].fitted?.(shape, next)) || next
   }
 
   const begin = (next: Gesture) => {
@@ -204,8 +189,8 @@ export function selectTool(bench: Bench): SelectTool {
         const [dx, dy] = [press.x - from.x, press.y - from.y]
         const sideways = Math.abs(dx) > Math.abs(dy)
         const [only] = selected()
-        const keepRatio =
-          press.shift || (only?.kind === 'image' && selection.value.size === 1 && handle?.name.length === 2)
+        const itself = only !== undefined && selection.value.size === 1 && KINDS[only.kind].keepsRatio
+        const keepRatio = press.shift || (itself && handle?.name.length === 2)
         gesture.how = handle
           ? pull(handle.name, frame, from, press, keepRatio)
           : { op: 'move', dx: straight && !sideways ? 0 : dx, dy: straight && sideways ? 0 : dy }
@@ -247,6 +232,8 @@ export function selectTool(bench: Bench): SelectTool {
         if (!isLine(shape.kind) || shown.length > 1)
           paintOutline(ctx, boxOf(shape), accent, view.zoom, shown.length > 1 ? 1 : 1.5)
       }
+      const frame = shown.length > 1 ? frameOf(shown) : null
+      if (frame) paintOutline(ctx, frame, accent, view.zoom)
       if (!moving && !board.readOnly && editing.value === null) {
         for (const { name, x, y } of handlesOf(shapes, view.zoom)) {
           paintHandle(ctx, x, y, view.zoom, accent, surface, name === 'turn' || name === 'start' || name === 'end')

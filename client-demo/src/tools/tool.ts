@@ -51,6 +51,8 @@ export interface Tool {
 /** What a new object looks like. */
 export interface Look {
   readonly color: string
+  /** The colour of a note. */
+  readonly paper: string
   readonly fill: Fill
   readonly width: number
   readonly size: number

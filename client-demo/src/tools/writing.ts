@@ -1,5 +1,5 @@
-import { hits } from '../board/geometry.ts'
 import { LINE_HEIGHT } from '../canvas/text-layout.ts'
+import { hits } from '../kinds/kinds.ts'
 import type { Bench, Press, Tool } from './tool.ts'
 
 export const NOTE_SIZE = 184
@@ -9,13 +9,12 @@ const TEXT_WIDTH = 240
 export function placeText(kind: 'text' | 'note', press: Press, bench: Bench): void {
   const { board, history, selection, look, tool, editing } = bench
   history.mark()
-  const { color, size } = look.value
+  const { color, paper, size } = look.value
   const box =
     kind === 'note'
       ? ([press.x - NOTE_SIZE / 2, press.y - NOTE_SIZE / 2, NOTE_SIZE, NOTE_SIZE, 0] as const)
       : ([press.x, press.y - (size * LINE_HEIGHT) / 2, TEXT_WIDTH, size * LINE_HEIGHT, 0] as const)
-  const noteColor = color === 'ink' ? 'yellow' : color
-  const [id] = board.create([{ kind, box, size, color: kind === 'note' ? noteColor : color }])
+  const [id] = board.create([{ kind, box, size, color: kind === 'note' ? paper : color }])
   if (!id) return
   tool.set('select')
   selection.set(new Set([id]))

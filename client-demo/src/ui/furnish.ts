@@ -1,8 +1,9 @@
 /** Everything around the board: the table of commands, and the bars, drawers and sheets that are made of it. */
+
 import type { Announcer } from '../a11y/announcer.ts'
-import { ObjectList } from '../a11y/object-list.ts'
+import { describeSelection, ObjectList } from '../a11y/object-list.ts'
 import type { Point } from '../board/geometry.ts'
-import { hits } from '../board/geometry.ts'
+import { saveAsRoom } from '../board/save-as.ts'
 import { allCommands } from '../commands/all-commands.ts'
 import { CommandTable } from '../commands/command.ts'
 import { boardFiles } from '../export/board-files.ts'
@@ -11,7 +12,9 @@ import type { Attention } from '../input/attention.ts'
 import { Crosshair } from '../input/crosshair.ts'
 import { listenToKeys } from '../input/keyboard.ts'
 import { Pointer } from '../input/pointer.ts'
+import { hits } from '../kinds/kinds.ts'
 import type { Connection } from '../line/connection.ts'
+import type { Kept } from '../line/device-store.ts'
 import { lineBanner, linePill } from '../line/line-pill.ts'
 import { Follow } from '../people/follow.ts'
 import type { Identity } from '../people/identity.ts'
@@ -23,6 +26,7 @@ import type { Commands } from '../tools/commands.ts'
 import type { SelectTool } from '../tools/select.ts'
 import type { Bench, Press, Tool } from '../tools/tool.ts'
 import { WeirPanel } from '../weir/panel.ts'
+import { weirIsShown } from '../weir/shown.ts'
 import type { Trouble } from '../weir/trouble.ts'
 import { commandButton, textButton } from './button.ts'
 import { Drawers } from './drawers.ts'
@@ -37,12 +41,13 @@ import type { Toasts } from './toast.ts'
 import { toolbar } from './toolbar.ts'
 import { topBar } from './top-bar.ts'
 import { viewBar } from './view-bar.ts'
+import { wayBack } from './way-back.ts'
 
-const MENU = [
-  ['new-board', 'copy-link', 'palette'],
+const menuOf = (weir: boolean) => [
+  ['new-board', 'save-as', 'copy-link', 'palette'],
   ['copy', 'paste', 'select-all'],
   ['export-png', 'export-svg', 'export-json', 'import-json', 'print'],
-  ['objects', 'weir', 'grid', 'theme', 'help'],
+  ['objects', ...(weir ? ['weir'] : []), 'grid', 'theme', 'help'],
 ]
 const ON_OBJECTS = [['write'], ['cut', 'copy', 'paste', 'duplicate'], ['front', 'back'], ['delete']]
 const ON_BOARD = [
@@ -63,6 +68,7 @@ interface Parts {
   readonly themeChoice: ThemeChoice
   readonly grid: Signal<boolean>
   readonly readOnly: Signal<boolean>
+  readonly kept: Signal<Kept>
   readonly toasts: Toasts
   readonly announcer: Announcer
   readonly trouble: Trouble
@@ -70,7 +76,7 @@ interface Parts {
 
 export function furnish(parts: Parts): CommandTable {
   const { room, stage, bench, tools, ops, attention, connection, identity } = parts
-  const { themeChoice, grid, readOnly, toasts, announcer, trouble } = parts
+  const { themeChoice, grid, readOnly, kept, toasts, announcer, trouble } = parts
   const { board, view, presence, tool, renderer, history, selection } = bench
   const say = (text: string) => announcer.say(text)
 
@@ -80,10 +86,22 @@ export function furnish(parts: Parts): CommandTable {
     following: follow.following,
   })
   const objects = new ObjectList(bench, () => drawers.close(objects))
-  const weir = new WeirPanel(board, connection, trouble, () => drawers.close(weir))
+  const weir: WeirPanel | null = weirIsShown()
+    ? new WeirPanel(board, connection, trouble, () => weir && drawers.close(weir))
+    : null
   const drawers = new Drawers(attention)
 
   const newBoard = () => location.assign(linkToRoom(randomRoomName()))
+  const saveAsNewBoard = async () => {
+    const next = randomRoomName()
+    try {
+      if (kept.value !== 'kept') throw new Error('nothing can be stored')
+      await saveAsRoom(next, board.ordered())
+      location.assign(linkToRoom(next))
+    } catch {
+      toasts.say('This browser stores nothing here. Export the board, and import it on a new one.', 'warning')
+    }
+  }
   const pickImages = async () => ops.addImages(await pickFiles('image/png,image/jpeg,image/webp,image/gif'))
   const table: CommandTable = new CommandTable(
     allCommands({
@@ -96,12 +114,13 @@ export function furnish(parts: Parts): CommandTable {
       pickImage: () => void pickImages(),
       copyLink: () => void copyLink(room, toasts),
       newBoard,
+      saveAsNewBoard: () => void saveAsNewBoard(),
       files: boardFiles(room, board, ops, themeChoice.theme, toasts),
       openHelp: () => help.open(),
       openPalette: () => palette.open(),
       openPeople: () => people.open(),
       toggleObjects: () => drawers.toggle(objects),
-      toggleWeir: () => drawers.toggle(weir),
+      toggleWeir: weir ? () => drawers.toggle(weir) : null,
     }),
   )
   for (const each of [selection, tool, readOnly, grid, themeChoice.theme] as Array<Signal<unknown>>)
@@ -126,26 +145,42 @@ export function furnish(parts: Parts): CommandTable {
 
   const pointer = new Pointer({ stage, view, presence, tools, tool, attention, onMenu })
   const crosshair = new Crosshair(attention, stage, view, renderer, presence, tools, tool, say)
-  textEditor({ stage, board, history, view, renderer, editing: bench.editing, theme: themeChoice.theme, attention })
+  textEditor({
+    stage,
+    board,
+    history,
+    view,
+    renderer,
+    editing: bench.editing,
+    theme: themeChoice.theme,
+    attention,
+    selection,
+    toasts,
+  })
 
-  stage.append(emptyState(board))
+  stage.append(emptyState(board, connection))
   document.body.append(
     textButton('List of objects', () => table.run('objects'), 'list', 'skip'),
     topBar({
       copyLink: () => table.run('copy-link'),
       room,
       people: people.element,
-      pill: linePill(connection),
-      weir: commandButton(table, 'weir', 'wide-only'),
-      menu: mainMenu(attention, table, MENU),
+      pill: linePill(connection, kept),
+      weir: weir && commandButton(table, 'weir', 'wide-only'),
+      menu: mainMenu(attention, table, menuOf(weir !== null)),
     }),
-    lineBanner(connection, newBoard),
+    lineBanner(connection, () => board.shapes.size > 0, {
+      newBoard,
+      saveAsNewBoard: () => void saveAsNewBoard(),
+      saveFile: () => table.run('export-json'),
+    }),
     follow.element,
+    wayBack(board, view, () => ops.fitAll()),
     toolbar(table, tool),
     stylePanel(bench, ops, table, themeChoice.theme, readOnly),
     viewBar(bench, table, reactions(attention, stage, presence, view, say)),
     objects.element,
-    weir.element,
+    ...(weir ? [weir.element] : []),
     toasts.element,
     announcer.element,
     help.element,
@@ -163,6 +198,9 @@ export function furnish(parts: Parts): CommandTable {
 
   connection.state.watch(({ is }) => {
     stage.dataset.line = is
+  })
+  selection.watch((ids) => {
+    if (ids.size > 0) say(describeSelection(ops.selected()))
   })
   tool.watch((name) => say(`Tool: ${table.get(`tool-${name}`).label}`))
   return table

@@ -3,7 +3,9 @@ import { PALETTE_NAMES } from '../board/shape-validation.ts'
 import type { Theme } from '../canvas/palette.ts'
 import { tones } from '../canvas/palette.ts'
 import type { CommandTable } from '../commands/command.ts'
-import type { Signal } from '../signal.ts'
+import type { Aspect } from '../kinds/kind.ts'
+import { KINDS } from '../kinds/kinds.ts'
+import { type Signal, signal } from '../signal.ts'
 import type { Commands } from '../tools/commands.ts'
 import type { Bench, Look, ToolName } from '../tools/tool.ts'
 import { commandButton } from './button.ts'
@@ -31,20 +33,10 @@ const SIZES = [
 ]
 const FILL_LABELS: Record<Fill, string> = { none: 'No fill', soft: 'Light fill', solid: 'Solid fill' }
 
-type Aspect = 'color' | 'width' | 'fill' | 'size'
-const ASPECTS: Record<ShapeKind | ToolName, readonly Aspect[]> = {
-  select: [],
-  hand: [],
-  eraser: [],
-  image: [],
-  pen: ['color', 'width'],
-  line: ['color', 'width'],
-  arrow: ['color', 'width'],
-  rect: ['color', 'width', 'fill'],
-  ellipse: ['color', 'width', 'fill'],
-  text: ['color', 'size'],
-  note: ['color', 'size'],
-}
+/** What the next thing drawn with a tool looks like; tools that draw nothing have no look. */
+const aspectsOf = (name: ShapeKind | ToolName): readonly Aspect[] =>
+  name in KINDS ? KINDS[name as ShapeKind].aspects : []
+const onPaper = (name: ShapeKind | ToolName): boolean => name in KINDS && KINDS[name as ShapeKind].onPaper
 
 function group(name: string, aspect: Aspect, ...children: Node[]): HTMLElement {
   return h('div', { class: `style-group style-${aspect}`, attrs: { role: 'group', 'aria-label': name } }, ...children)
@@ -61,8 +53,12 @@ export function stylePanel(
   const { board, selection, look, tool } = bench
   const marks: Array<(look: Look) => void> = []
 
+  /** Notes have a colour of their own for the next one: their swatches are those of paper. */
+  const paper = signal(false)
   const apply = (part: Partial<Look>) => {
-    look.set({ ...look.value, ...part })
+    const { color, ...rest } = part
+    const next = color === undefined ? part : paper.value ? { ...rest, paper: color } : part
+    look.set({ ...look.value, ...next })
     commands.restyle(part)
   }
   const choice = (label: string, part: Partial<Look>, content: Node) => {
@@ -82,7 +78,13 @@ export function stylePanel(
 
   const colors = PALETTE_NAMES.map((name) => {
     const dot = h('span', { class: 'color-dot' })
-    theme.watch((now) => dot.style.setProperty('--swatch', tones(name, now).stroke))
+    const show = () => {
+      const tone = tones(name, theme.value)
+      dot.style.setProperty('--swatch', paper.value ? tone.note : tone.stroke)
+      dot.classList.toggle('paper', paper.value)
+    }
+    theme.watch(show)
+    paper.watch(show)
     return choice(COLOR_LABELS[name]!, { color: name }, dot)
   })
   const widths = WIDTHS.map(({ value, label }) =>
@@ -121,12 +123,14 @@ export function stylePanel(
   const show = () => {
     const shapes: Shape[] = commands.selected()
     const kinds: Array<ShapeKind | ToolName> = shapes.length > 0 ? shapes.map(({ kind }) => kind) : [tool.value]
-    const aspects = new Set(kinds.flatMap((kind) => ASPECTS[kind]))
+    const aspects = new Set(kinds.flatMap(aspectsOf))
     for (const [aspect, element] of Object.entries(groups)) element.hidden = !aspects.has(aspect as Aspect)
     actions.hidden = shapes.length === 0
     panel.hidden = readOnly.value || (aspects.size === 0 && shapes.length === 0)
+    paper.set(kinds.every(onPaper))
     const [first] = shapes
-    for (const mark of marks) mark(first ?? look.value)
+    const next = paper.value ? { ...look.value, color: look.value.paper } : look.value
+    for (const mark of marks) mark(first ? { ...first, paper: first.color } : next)
   }
   // A selection of thousands is looked through once per frame at most, not once per change.
   let scheduled = false

@@ -1,24 +1,18 @@
 /** The text field over the board in which a note or a text is written; bound to the shared Y.Text letter by letter. */
 
 import type { History } from '../board/history.ts'
-import type { Board } from '../board/model.ts'
-import { MAX_TEXT_LENGTH } from '../board/shape-validation.ts'
+import type { Board, TextChange } from '../board/model.ts'
+import type { Shape } from '../board/shape.ts'
 import type { Theme } from '../canvas/palette.ts'
-import { SURFACE, tones } from '../canvas/palette.ts'
 import type { Renderer } from '../canvas/renderer.ts'
-import { LINE_HEIGHT, layoutNote, layoutText, NOTE_PADDING } from '../canvas/text-layout.ts'
 import type { Viewport } from '../canvas/viewport.ts'
 import type { Attention } from '../input/attention.ts'
+import { KINDS } from '../kinds/kinds.ts'
 import type { Signal } from '../signal.ts'
 import { h } from './dom.ts'
+import type { Toasts } from './toast.ts'
 
 const UNDO_PAUSE_MS = 1_000
-
-export interface TextChange {
-  readonly at: number
-  readonly remove: number
-  readonly insert: string
-}
 
 /** The one replaced stretch between two texts; never through the middle of a surrogate pair. */
 export function textChange(before: string, after: string): TextChange {
@@ -46,38 +40,73 @@ interface Parts {
   readonly editing: Signal<string | null>
   readonly theme: Signal<Theme>
   readonly attention: Attention
+  readonly selection: Signal<ReadonlySet<string>>
+  readonly toasts: Toasts
 }
 
-export function textEditor({ stage, board, history, view, renderer, editing, theme, attention }: Parts): void {
+export function textEditor({
+  stage,
+  board,
+  history,
+  view,
+  renderer,
+  editing,
+  theme,
+  attention,
+  selection,
+  toasts,
+}: Parts): void {
   const field = h('textarea', {
     class: 'text-editor on-stage',
-    attrs: { 'aria-label': 'Text of the object', hidden: true, maxlength: MAX_TEXT_LENGTH, spellcheck: 'true' },
+    attrs: { 'aria-label': 'Text of the object', hidden: true, dir: 'auto', spellcheck: 'true' },
   })
   stage.append(field)
   let open: string | null = null
   let lastInput = 0
   let leave = () => {}
+  let last: Shape | null = null
 
   const place = () => {
     const shape = open === null ? undefined : board.shapes.get(open)
     if (!shape) {
-      if (open !== null) editing.set(null)
+      if (open !== null) taken()
       return
     }
-    const [x, y, w, boxHeight, angle] = shape.box
-    const note = shape.kind === 'note'
-    const layout = note ? layoutNote(shape.text, shape.size, w, boxHeight) : layoutText(shape.text, shape.size, w)
-    const height = note ? boxHeight : Math.max(layout.height, shape.size * LINE_HEIGHT)
-    const at = view.toScreen({ x, y })
+    last = shape
+    const words = KINDS[shape.kind].textBox?.(shape, shape.box, theme.value)
+    if (!words) return
+    // Turned around its own middle, where the field's transform has its origin too.
+    const middle = view.toScreen({ x: words.x + words.w / 2, y: words.y + words.h / 2 })
     const { style } = field
-    style.transform = `translate(${at.x}px, ${at.y}px) scale(${view.zoom}) rotate(${angle}rad)`
-    style.width = `${w}px`
-    style.height = `${height}px`
-    style.fontSize = `${layout.size}px`
-    style.padding = note ? `${NOTE_PADDING}px` : '0'
-    style.color = note ? SURFACE[theme.value].text : tones(shape.color, theme.value).stroke
-    style.background = note ? tones(shape.color, theme.value).note : 'transparent'
-    style.setProperty('--turn-x', `${w / 2}px`)
+    style.transform = `translate(${middle.x - words.w / 2}px, ${middle.y - words.h / 2}px) scale(${view.zoom}) rotate(${shape.box[4]}rad)`
+    style.width = `${words.w}px`
+    style.height = `${words.h}px`
+    style.fontSize = `${words.size}px`
+    style.padding = `${words.padding}px`
+    style.color = words.color
+    style.background = words.paper ?? 'transparent'
+  }
+
+  /** Somebody deleted it under the hands of who writes in it: the words go on in a new one, at the same place. */
+  const taken = () => {
+    const words = field.value
+    const before = last
+    editing.set(null)
+    if (!before || words.trim() === '' || board.readOnly) {
+      toasts.say('This was deleted by somebody else just now.', 'warning')
+      return
+    }
+    // Not inside the transaction that brought the deletion: what is written there counts as the other person's.
+    window.setTimeout(() => writeAgain(before, words))
+  }
+
+  const writeAgain = ({ kind, box, color, size }: Shape, words: string) => {
+    history.mark()
+    const [id] = board.create([{ kind, box, color, size, text: words }])
+    if (!id) return
+    toasts.say('Somebody deleted this while you were writing. Your words are kept in a new one.', 'warning')
+    selection.set(new Set([id]))
+    editing.set(id)
   }
 
   const pull = () => {
@@ -97,20 +126,17 @@ export function textEditor({ stage, board, history, view, renderer, editing, the
     const now = performance.now()
     if (now - lastInput > UNDO_PAUSE_MS) history.mark()
     lastInput = now
-    const { at, remove, insert } = textChange(text.toString(), field.value)
-    board.transact(() => {
-      if (remove > 0) text.delete(at, remove)
-      if (insert) text.insert(at, insert)
-    })
+    const change = textChange(text.toString(), field.value)
+    board.writeText(shape.id, change)
+    // What there was no room for is not in the field either.
+    if (field.value !== text.toString()) pull()
     fitHeight(shape.id)
   }
 
   const fitHeight = (id: string) => {
     const shape = board.shapes.get(id)
-    if (shape?.kind !== 'text') return
-    const [x, y, w, h0, angle] = shape.box
-    const { height } = layoutText(shape.text, shape.size, w)
-    if (Math.abs(height - h0) > 0.5) board.setBoxes(new Map([[id, [x, y, w, height, angle]]]))
+    const box = shape && KINDS[shape.kind].fitted?.(shape, shape.box)
+    if (box && Math.abs(box[3] - shape.box[3]) > 0.5) board.setBoxes(new Map([[id, box]]))
   }
 
   const close = () => {

@@ -21,7 +21,10 @@ export class Trouble {
     private readonly history: History,
     private readonly view: Viewport,
     private readonly connection: Connection,
-  ) {}
+  ) {
+    // A tab that goes takes its bots along, and what they drew.
+    window.addEventListener('pagehide', () => this.removeBots())
+  }
 
   /** Blocks this page's only thread: nothing is read, nothing is painted; the kernel and the server have to hold on. */
   freeze(ms = FREEZE_MS): void {

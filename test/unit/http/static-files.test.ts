@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { frameAncestorMistakes, pagePolicy } from '../../../src/http/page-policy.ts'
 import type { HttpResponse } from '../../../src/http/response.ts'
 import { loadStaticFiles, type StaticFiles } from '../../../src/http/static-files.ts'
 
@@ -46,9 +47,22 @@ describe('the built page', () => {
       'referrer-policy': 'no-referrer',
     })
     expect(response.headers['content-security-policy']).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
-        "connect-src 'self' ws: wss:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+        "connect-src 'self' ws: wss:; font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; " +
+        "frame-ancestors 'none'",
     )
+  })
+
+  test('pages that may embed the board are named by the operator, and cannot say more than that', () => {
+    expect(pagePolicy("https://wiki.example.org  'self'")).toContain(
+      "; frame-ancestors https://wiki.example.org 'self'",
+    )
+    expect(frameAncestorMistakes("https://wiki.example.org https://*.example.org:8443 'self' localhost:8080")).toEqual(
+      [],
+    )
+    for (const bad of ['*;script-src', "'unsafe-inline'", 'https://a.example/path', 'a,b', '*']) {
+      expect(frameAncestorMistakes(bad), bad).toHaveLength(1)
+    }
   })
 
   test('a file with a hash in its name is cached for good', () => {

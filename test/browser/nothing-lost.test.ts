@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'vitest'
+import { startServer } from '../support/start-server.ts'
+import { agree, type BoardPage, inPage, openBoard, shapesOf, test, untilInPage, useBrowser } from './browser.ts'
+
+useBrowser()
+
+type Plain = { kind: string; box: number[]; text: string; points: number[] }
+const plain = async (page: BoardPage) => (await shapesOf(page)).map((shape) => JSON.parse(shape) as Plain)
+
+test('a stroke in progress survives a tool key, Ctrl+Z and a pointer that the system takes away', async (t) => {
+  const server = await startServer(t)
+  const page = await openBoard(t, server.httpUrl, 'stroke')
+  await page.keyboard.press('p')
+  const stroke = async (y: number, during: () => Promise<unknown>) => {
+    await page.mouse.move(300, y)
+    await page.mouse.down()
+    await page.mouse.move(500, y + 30, { steps: 12 })
+    await during()
+    await page.mouse.move(560, y, { steps: 4 })
+    await page.mouse.up()
+  }
+  await stroke(200, () => page.keyboard.press('Control+z'))
+  await stroke(300, () =>
+    page.evaluate(
+      `document.querySelector('.stage').dispatchEvent(new PointerEvent('pointercancel', { pointerId: 1 }))`,
+    ),
+  )
+  await stroke(400, () => page.keyboard.press('r'))
+  await page.keyboard.press('Escape')
+  const shapes = await plain(page)
+  expect(shapes.map(({ kind }) => kind)).toEqual(['pen', 'pen', 'pen'])
+  for (const { points, box } of shapes) {
+    expect(points.length).toBeGreaterThan(20)
+    expect(box[2]).toBeGreaterThan(150)
+  }
+  expect(page.complaints).toEqual([])
+})
+
+test('a note that somebody else deletes while one writes in it says so, and the words are kept', async (t) => {
+  const server = await startServer(t)
+  const a = await openBoard(t, server.httpUrl, 'deleted-note')
+  const b = await openBoard(t, server.httpUrl, 'deleted-note')
+  await a.keyboard.press('n')
+  await a.mouse.click(600, 300)
+  await a.keyboard.type('half a thou')
+  await agree(a, b, 1)
+  await inPage(b, ({ board }) => board.remove([...board.shapes.keys()]))
+  await a.waitForSelector('.toast-warning:has-text("Your words are kept")')
+  await a.keyboard.type('ght')
+  await a.keyboard.press('Escape')
+  await agree(a, b, 1)
+  expect((await plain(b))[0]!.text).toBe('half a thought')
+})
+
+test('nothing leaves the world, and no text ends in silence: it is said, and the rest stays right', async (t) => {
+  const server = await startServer(t)
+  const page = await openBoard(t, server.httpUrl, 'limits')
+  await inPage(page, ({ board }) => {
+    const box = (x: number) => [x, 0, 100, 100, 0]
+    board.create([
+      { kind: 'rect', box: box(999_800), color: 'ink', width: 2 },
+      { kind: 'rect', box: box(999_500), color: 'ink', width: 2 },
+    ])
+  })
+  await inPage(page, ({ view }) => view.lookAt({ x: 999_600, y: 50 }, 1))
+  await page.keyboard.press('Control+a')
+  for (let i = 0; i < 30; i++) await page.keyboard.press('Shift+ArrowRight')
+  await page.waitForSelector('.toast:has-text("The board ends here.")')
+  // The group stays as it was, at the edge.
+  expect((await plain(page)).map(({ box }) => box[0])).toEqual([999_900, 999_600])
+
+  await page.keyboard.press('Escape')
+  await inPage(page, ({ view }) => view.lookAt({ x: 0, y: 0 }, 1))
+  await page.keyboard.press('t')
+  await page.mouse.click(500, 300)
+  await page.keyboard.insertText('x'.repeat(4_990))
+  await page.keyboard.insertText('0123456789abc')
+  await page.waitForSelector('.toast:has-text("the last 3 were not taken")')
+  await page.keyboard.press('Escape')
+  const text = (await plain(page))[2]!.text
+  expect([text.length, text.slice(-10)]).toEqual([5_000, '0123456789'])
+})
+
+test('JSON is a true backup of 10 000 objects with images, and the import says what it could not take', async (t) => {
+  const server = await startServer(t)
+  const a = await openBoard(t, server.httpUrl, 'backup')
+  const save = async () => {
+    await a.click('button[aria-label="Menu"]')
+    const download = a.waitForEvent('download')
+    await a.click('.menu-item[data-command="export-json"]')
+    return readFileSync((await (await download).path())!)
+  }
+  const load = async (json: Buffer) => {
+    const chooser = a.waitForEvent('filechooser')
+    await a.click('button[aria-label="Menu"]')
+    await a.click('.menu-item[data-command="import-json"]')
+    await (await chooser).setFiles({ name: 'board.json', mimeType: 'application/json', buffer: json })
+  }
+  await inPage(a, ({ board }) => {
+    const png = Uint8Array.from(
+      atob(
+        'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGP8z8DAwMDAxMDAwMDAAAANHQEDasKb6QAAAABJRU5ErkJggg==',
+      ),
+      (char) => char.charCodeAt(0),
+    )
+    const at = (i: number) => [(i % 100) * 60, Math.floor(i / 100) * 60, 50, 50, 0]
+    for (let from = 0; from < 10_000; from += 200) {
+      board.create(
+        Array.from({ length: 200 }, (_, j) => {
+          const i = from + j
+          if (i % 1000 === 0) return { kind: 'image', box: at(i), color: 'ink', image: png }
+          return { kind: i % 2 ? 'rect' : 'note', box: at(i), color: 'blue', width: 2, size: 20, text: `n ${i}` }
+        }),
+      )
+    }
+  })
+  const before = (await plain(a)).map(({ kind, box, text }) => [kind, box, text])
+  expect(before).toHaveLength(10_000)
+  const json = await save()
+  await inPage(a, ({ board }) => board.remove([...board.shapes.keys()]))
+  await load(json)
+  await untilInPage(a, ({ board }) => board.shapes.size === 10_000)
+  expect((await plain(a)).map(({ kind, box, text }) => [kind, box, text])).toEqual(before)
+
+  const broken = {
+    format: 'y-weir board',
+    version: 1,
+    shapes: [
+      { kind: 'cube', box: [0, 0, 1, 1, 0] },
+      { kind: 'rect', box: [0] },
+      { kind: 'rect', box: [0, 0, 9, 9, 0] },
+    ],
+  }
+  await load(Buffer.from(JSON.stringify(broken)))
+  const said = await (await a.waitForSelector('.toast:has-text("left out")')).textContent()
+  expect(said).toBe(
+    '1 object added. 2 were left out: 1 of a kind this page does not know, 1 without a place on the board.',
+  )
+  expect(a.complaints).toEqual([])
+})

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'vitest'
+import { freePort } from '../support/free-port.ts'
+import { startServer } from '../support/start-server.ts'
+import { agree, drag, inPage, lineIs, openBoard, shapesOf, test, untilInPage, useBrowser } from './browser.ts'
+import { lineSwitch } from './line-switch.ts'
+
+useBrowser()
+
+const ADMIN = { authorization: 'Bearer admin-of-this-test' }
+
+test('a reload without the server shows page and board; what is drawn then arrives on return', async (t) => {
+  const first = await startServer(t, { port: await freePort() })
+  const a = await openBoard(t, first.httpUrl, 'kept', { serviceWorkers: 'allow' })
+  expect(await a.evaluate(`navigator.serviceWorker.ready.then((r) => r.active !== null)`)).toBe(true)
+  await a.keyboard.press('p')
+  await drag(a, [400, 200], [600, 240])
+  await first.close()
+  await lineIs(a, 'offline', 'restarting')
+  a.on('dialog', (dialog) => void dialog.accept())
+  await a.reload()
+  await untilInPage(a, ({ board }) => board.shapes.size === 1)
+  await a.keyboard.press('p')
+  await drag(a, [400, 300], [600, 340])
+  expect(await a.textContent('.pill-label')).toMatch(/^Offline · [12] changes? not sent yet$/)
+  await startServer(t, { port: first.port })
+  await lineIs(a, 'connected')
+  const b = await openBoard(t, first.httpUrl, 'kept')
+  await agree(a, b, 2)
+  expect(await a.evaluate(`fetch('./app.webmanifest').then((r) => r.json()).then((m) => m.icons.length)`)).toBe(4)
+  expect(a.complaints).toEqual([])
+})
+
+test('a deleted board says so, takes nothing more, and is saved as a new one', async (t) => {
+  const server = await startServer(t, { adminToken: 'admin-of-this-test' })
+  const a = await openBoard(t, server.httpUrl, 'deleted')
+  await a.keyboard.press('r')
+  await drag(a, [500, 300], [600, 360])
+  await untilInPage(a, ({ connection }) => connection.unsent.count.value === 0)
+  await fetch(`${server.httpUrl}/admin/rooms/deleted`, { method: 'DELETE', headers: ADMIN })
+  await a.waitForSelector('.banner[data-code="4410"]:not([hidden])')
+  expect(await inPage(a, ({ board }) => board.readOnly)).toBe(true)
+  const download = a.waitForEvent('download')
+  await a.click('.banner button:has-text("Export")')
+  expect(readFileSync((await (await download).path())!).toString()).toContain('"rect"')
+  await a.click('.banner button:has-text("Save as a new board")')
+  await a.waitForURL(/room=(?!deleted)/)
+  await lineIs(a, 'connected')
+  await untilInPage(a, ({ board, connection }) => board.shapes.size === 1 && connection.unsent.count.value === 0)
+  const room = new URL(a.url()).searchParams.get('room')!
+  expect(room).toMatch(/-[a-km-np-z2-9]{13}$/)
+  const b = await openBoard(t, server.httpUrl, room)
+  await agree(a, b, 1)
+})
+
+test('a full board keeps what was drawn, and has a way on', async (t) => {
+  const server = await startServer(t, { maxDocBytes: 64 * 1024 })
+  const a = await openBoard(t, server.httpUrl, 'full')
+  await inPage(a, ({ board }) => {
+    for (let i = 0; i < 40; i++) {
+      const points = Array.from({ length: 3_000 }, (_, j) => (j % 3 === 2 ? 0 : Math.sin(i + j) * 300))
+      board.create([{ kind: 'pen', box: [0, i * 10, 0, 0, 0], color: 'ink', width: 2, points }])
+    }
+  })
+  await a.waitForSelector('.banner[data-code="4413"]:not([hidden])')
+  expect(await shapesOf(a)).toHaveLength(40)
+  for (const words of ['Try again', 'Save as a new board', 'Export'])
+    expect(await a.isVisible(`.banner button:has-text("${words}")`)).toBe(true)
+})
+
+test('without a store on the device the pill says so, and a board is blank only when it is known to be', async (t) => {
+  const server = await startServer(t)
+  const line = await lineSwitch(t, server.port)
+  const b = await openBoard(t, server.httpUrl, 'unknown')
+  await b.keyboard.press('r')
+  await drag(b, [500, 300], [600, 360])
+  line.cut()
+  const a = await openBoard(t, line.httpUrl, 'unknown', { connected: false })
+  await a.addInitScript(`Object.defineProperty(window, 'indexedDB', { value: undefined })`)
+  await a.reload()
+  await lineIs(a, 'offline')
+  await a.waitForSelector('.empty-title:text("The board is not here yet")')
+  expect(await a.getAttribute('.pill', 'title')).toContain('Keep this tab open')
+  // Two strokes are two changes, however many messages they were.
+  await a.keyboard.press('p')
+  for (const y of [400, 500]) await drag(a, [400, y], [700, y + 40], 30)
+  expect(await a.textContent('.pill-label')).toBe('Offline · 2 changes not sent yet')
+  line.restore()
+  await lineIs(a, 'connected')
+  await agree(a, b, 3)
+  const blank = await openBoard(t, server.httpUrl, 'really-blank')
+  await blank.waitForSelector('.empty-title:text("A blank board")')
+  expect(a.complaints).toEqual([])
+})
+
+test('the weir panel is not for guests to find; the page may be embedded where the operator says so', async (t) => {
+  const server = await startServer(t)
+  const page = await openBoard(t, server.httpUrl, 'guest')
+  await page.keyboard.press('w')
+  expect(await page.$('.weir-drawer')).toBeNull()
+  expect((await fetch(server.httpUrl)).headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  const shown = await startServer(t, { demoPanel: 'on', frameAncestors: "https://wiki.example.org 'self'" })
+  const other = await openBoard(t, shown.httpUrl, 'guest')
+  await other.keyboard.press('w')
+  expect(await other.isVisible('.weir-drawer')).toBe(true)
+  const policy = (await fetch(shown.httpUrl)).headers.get('content-security-policy')
+  expect(policy).toContain("frame-ancestors https://wiki.example.org 'self'")
+})
