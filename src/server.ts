@@ -16,10 +16,11 @@ import { isLoopbackAddress } from './inbound/client-address.ts'
 import { createConnectionLimits } from './inbound/connection-limits.ts'
 import { countDescriptors, readDescriptors } from './inbound/descriptor-limit.ts'
 import { FrameFlood } from './inbound/frame-flood.ts'
+import { KeptBudgets } from './inbound/kept-budgets.ts'
 import { LateWrites } from './inbound/late-writes.ts'
 import { parseAllowedOrigins } from './inbound/origin-check.ts'
 import { Oversized } from './inbound/oversized.ts'
-import { AddressBudgets, Rates } from './inbound/rate-limiter.ts'
+import { Rates } from './inbound/rate-limiter.ts'
 import { Reception } from './inbound/reception.ts'
 import { SecondChances } from './inbound/second-chances.ts'
 import { Boundary } from './observe/boundary.ts'
@@ -192,20 +193,11 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       metrics,
       log,
       registry,
-      oversized: new Oversized(clock),
       late: new LateWrites(),
       flood,
       floods: new EveryTenth(),
       refusals: new EveryTenth(),
       malformed: new EveryTenth(),
-      chances: new SecondChances(
-        {
-          evictions: config.evictionsBeforeDegraded,
-          windowMs: config.evictionWindowMs,
-          intervalMs: config.degradedIntervalMs,
-        },
-        clock,
-      ),
       holds: (grant) => authorizer.holds(grant),
       presenceRates: new Rates(
         {
@@ -216,7 +208,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
         },
         clock.now,
       ),
-      budgets: new AddressBudgets(
+      rates: new Rates(
         {
           maxTokens: config.rateLimitMaxTokens,
           refillMs: config.rateLimitRefillWindowMs,
@@ -225,6 +217,19 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
         },
         clock.now,
       ),
+      reputation: {
+        clock,
+        budgets: new KeptBudgets(),
+        oversized: new Oversized(clock),
+        chances: new SecondChances(
+          {
+            evictions: config.evictionsBeforeDegraded,
+            windowMs: config.evictionWindowMs,
+            intervalMs: config.degradedIntervalMs,
+          },
+          clock,
+        ),
+      },
     },
   })
   metrics.activeSockets = () => reception.sessions.size

@@ -6,8 +6,9 @@ const REMEMBER_MS = 30_000
 const MAX_REMEMBERED = 4096
 
 /**
- * Who was cut by the socket layer for a message far over the limit, by address and room. That layer sends no close frame, so
- * a stock client would come back and send it again for ever; its next join is told instead (IN7).
+ * Who was cut by the socket layer for a message far over the limit, and in which room. That layer sends no close frame, so a
+ * stock client would come back and send it again for ever; when it is back it is told instead (IN7). `client` is as in
+ * `clientKey`: nobody else is told.
  */
 export class Oversized {
   readonly #clock: Clock
@@ -17,17 +18,18 @@ export class Oversized {
     this.#clock = clock
   }
 
-  note(address: string, room: string): void {
-    this.#until.set(key(address, room), this.#clock.now() + REMEMBER_MS)
+  note(client: string, room: string): void {
+    this.#until.set(key(client, room), this.#clock.now() + REMEMBER_MS)
   }
-
-  /** Whether such a connection is to be told; once. */
-  take(address: string, room: string): boolean {
-    const until = this.#until.get(key(address, room))
-    if (until === undefined) return false
-    this.#until.delete(key(address, room))
-    return this.#clock.now() < until
+  has(client: string, room: string): boolean {
+    return this.#clock.now() < (this.#until.get(key(client, room)) ?? Number.NEGATIVE_INFINITY)
+  }
+  /** Whether such a client is to be told; once. */
+  take(client: string, room: string): boolean {
+    const isKnown = this.has(client, room)
+    this.#until.delete(key(client, room))
+    return isKnown
   }
 }
 
-const key = (address: string, room: string): string => `${address} ${room}`
+const key = (client: string, room: string): string => `${client} ${room}`

@@ -28,6 +28,7 @@ export class PresenceGate {
   /** Bytes that the answer to a query takes which waits; -1 for none. */
   #queryBytes = -1
   #cancel: (() => void) | null = null
+  #echoedBytes = 0
 
   /** `superseded` counts the frames that a newer one took the place of. */
   constructor(limiter: RateLimiter, clock: Clock, superseded: Counter, events: PresenceGateEvents) {
@@ -59,9 +60,12 @@ export class PresenceGate {
     return false
   }
 
-  /** Echoes beyond what was sent to the client. */
-  spend(tokens: number, bytes: number): void {
-    this.#limiter.spend(tokens, bytes)
+  /** An echo of `length` bytes. They are free up to `sent`, what the client was sent; beyond that they pay like any other presence. */
+  echoed(length: number, sent: number): void {
+    this.#echoedBytes += length
+    if (this.#echoedBytes <= sent) return
+    this.#limiter.spend(1, this.#echoedBytes - sent)
+    this.#echoedBytes = sent
   }
 
   /** Bytes that wait. */

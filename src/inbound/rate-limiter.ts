@@ -1,8 +1,4 @@
-/**
- * One connection's budgets: frames, and beside them bytes. What a connection had used up when it closed is remembered
- * for its address, so that reconnecting buys nothing; an office behind one address shares nothing else.
- */
-import { RecentMap } from '../observe/recent-map.ts'
+/** One connection's budgets: frames, and beside them bytes. What it had used up when it closed is kept: see kept-budgets. */
 
 export interface RateSettings {
   /** Most frames at once: `WS_RATE_LIMIT_MAX_TOKENS` for document frames. */
@@ -109,43 +105,5 @@ export class RateLimiter {
     this.#at = at
     this.#tokens = Math.min(maxTokens, this.#tokens + passed * tokensPerMs)
     this.#bytes = Math.min(burstBytes, this.#bytes + passed * bytesPerMs)
-  }
-}
-
-/** Most addresses remembered; over it the oldest are forgotten. */
-const MAX_ADDRESSES = 10_000
-/** Most closed connections remembered of one address. */
-const MAX_PER_ADDRESS = 64
-
-/** Budgets of connections that are gone, by address: the next one from there goes on with the emptiest of them. */
-export class AddressBudgets {
-  readonly #rates: Rates
-  readonly #closed = new RecentMap<string, RateLimiter[]>(MAX_ADDRESSES)
-
-  constructor(settings: RateSettings, now: () => number) {
-    this.#rates = new Rates(settings, now)
-  }
-
-  /** A limiter for a new connection. */
-  open(address: string): RateLimiter {
-    const closed = this.#closed.get(address)
-    if (closed === undefined) return new RateLimiter(this.#rates, NOTHING)
-    let emptiest = 0
-    for (const [i, limiter] of closed.entries()) {
-      if (limiter.tokens < closed[emptiest]!.tokens) emptiest = i
-    }
-    const [limiter] = closed.splice(emptiest, 1) as [RateLimiter]
-    if (closed.length === 0) this.#closed.delete(address)
-    return new RateLimiter(this.#rates, limiter.deficit)
-  }
-
-  /** A connection has closed. A limiter that is full again is as good as a new one and is not kept. */
-  close(address: string, limiter: RateLimiter): void {
-    const { tokens, bytes } = limiter.deficit
-    if (tokens < this.#rates.maxTokens / 10 && bytes < this.#rates.burstBytes / 10) return
-    const closed = (this.#closed.get(address) ?? []).filter((one) => one.deficit.tokens > 1)
-    closed.push(limiter)
-    if (closed.length > MAX_PER_ADDRESS) closed.shift()
-    this.#closed.set(address, closed)
   }
 }

@@ -48,9 +48,3 @@ export class SecondChances {
     return last - first < windowMs ? Math.max(0, last + windowMs - now) : 0
   }
 }
-
-/** Who a client is across connections; null for one that cannot be told from others behind its address. */
-export function clientKey(subject: string | null, address: string, presenceId: number | null): string | null {
-  if (subject !== null) return `subject ${subject}`
-  return presenceId === null ? null : `${address} ${presenceId}`
-}

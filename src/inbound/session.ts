@@ -22,7 +22,7 @@ import {
 } from '../protocol/presence-frame.ts'
 import { CHECK_LIMITS, checkStateVector, checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
 import { CHECK_AT_ONCE_BYTES } from '../room/intake.ts'
-import { Member, type Payer } from '../room/member.ts'
+import { Member, type MemberOwner } from '../room/member.ts'
 import type { Room } from '../room/room.ts'
 import { type RoomRegistry, RoomsFullError } from '../room/room-registry.ts'
 import { Strikes } from '../room/strikes.ts'
@@ -31,10 +31,9 @@ import { expiryAlarm } from './expiry-alarm.ts'
 import type { FrameCount, FrameFlood } from './frame-flood.ts'
 import type { Grant, Refusal } from './grant.ts'
 import type { LateWrites } from './late-writes.ts'
-import type { Oversized } from './oversized.ts'
 import { PresenceGate, type PresenceGateEvents } from './presence-gate.ts'
-import { type AddressBudgets, RateLimiter, type Rates } from './rate-limiter.ts'
-import { clientKey, type SecondChances } from './second-chances.ts'
+import { RateLimiter, type Rates } from './rate-limiter.ts'
+import { identityOf, Reputation, type ReputationDeps, type ReputationEvents } from './reputation.ts'
 import { type GateEvents, SyncGate, structTokens } from './sync-gate.ts'
 import type { Peer } from './upgrade.ts'
 
@@ -51,14 +50,14 @@ export interface SessionDeps {
   readonly log: Logger
   readonly registry: RoomRegistry
   readonly outbox: OutboxDeps
-  readonly budgets: AddressBudgets
+  /** What every connection's budget for document frames has in common. */
+  readonly rates: Rates
   /** What every connection's budget for presence has in common. */
   readonly presenceRates: Rates
-  readonly oversized: Oversized
+  readonly reputation: ReputationDeps
   readonly late: LateWrites
   readonly flood: FrameFlood
   readonly floods: EveryTenth
-  readonly chances: SecondChances
   readonly refusals: EveryTenth
   readonly malformed: EveryTenth
   /** Epoch ms. */
@@ -97,7 +96,7 @@ type State =
   | { readonly name: 'joined'; readonly room: Room; readonly member: Member; readonly grant: Grant }
   | { readonly name: 'gone' }
 
-export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvents, Payer {
+export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvents, MemberOwner, ReputationEvents {
   readonly #sink: FrameSink
   readonly #request: SessionRequest
   readonly #deps: SessionDeps
@@ -113,19 +112,19 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   #state: State = { name: 'admitting' }
   /** No SyncStep2 of this connection yet: a presence frame with one entry is its own (see presence). */
   #opening = true
-  #echoedBytes = 0
   /** Bytes of pongs since the socket was last seen empty: they lie in its buffer, outside the outbox's accounts. */
   #pongBytes = 0
   readonly #openedAt: number
   #stopAlarm: (() => void) | null = null
-  #stopPace: (() => void) | null = null
+  /** Once it was granted access. */
+  #reputation: Reputation | null = null
 
   constructor(sink: FrameSink, request: SessionRequest, deps: SessionDeps) {
     this.#sink = sink
     this.#request = request
     this.#deps = deps
     this.log = new LazyLog(deps.log, { room: request.room, address: request.address })
-    this.#limiter = deps.budgets.open(request.group)
+    this.#limiter = new RateLimiter(deps.rates)
     this.#frames = deps.flood.open(request.group)
     this.#strikes = new Strikes(deps.clock)
     this.#openedAt = deps.clock.now()
@@ -141,11 +140,6 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     try {
       if (name === null) {
         this.#refuse(CLOSE.badRoomName)
-        return
-      }
-      // A message so long that the socket was cut without a word: this time there is a word, and a stock client stops.
-      if (this.#deps.oversized.take(this.#request.address, name)) {
-        this.#refuse(CLOSE.messageTooLarge)
         return
       }
       const answer = await admission
@@ -234,14 +228,14 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     if (cutForSize) {
       this.#deps.metrics.messageErrors.add('message_too_large')
       this.log.warn('message too large, cut')
-      this.#deps.oversized.note(this.#request.address, this.#request.room ?? '')
+      this.#reputation?.cut()
     }
     if (this.#waitsToWrite()) return
     const outbox = this.#state.name === 'joined' ? this.#state.member.outbox : this.#ending
     this.#leave()
     outbox?.closed()
     this.#ending = null
-    this.#deps.budgets.close(this.#request.group, this.#limiter)
+    this.#reputation?.closed()
   }
 
   /**
@@ -267,11 +261,13 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   /** What is left of a client that is gone: its edits. It is no member, is told nothing and shows no presence. */
   #writeLate(room: Room, grant: Grant): void {
     const backlog = this.#backlog
+    const reputation = this.#remember(grant)
     const outbox = new Outbox(this.#sink, room.source, room.presence, this.#deps.outbox, this)
     outbox.closed()
     const member = new Member(outbox, this.#strikes, this.log, this.#deps.clock, room.step1, this)
     member.repair.stop()
     if (backlog !== null) this.#write(backlog, room, member, grant)
+    reputation.closed()
     this.#settleLate()
   }
   #write(backlog: Backlog, room: Room, member: Member, grant: Grant): void {
@@ -292,7 +288,6 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     this.#deps.late.release(this.#state.held)
     this.#state = { name: 'gone' }
     this.#backlog = null
-    this.#deps.budgets.close(this.#request.group, this.#limiter)
   }
 
   /** Bytes of frames that wait to be handled. */
@@ -346,6 +341,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
       return null
     }
     const { clock } = this.#deps
+    const reputation = this.#remember(grant)
     const outbox = new Outbox(this.#sink, room.source, room.presence, this.#deps.outbox, this)
     const member = new Member(outbox, this.#strikes, this.log, clock, room.step1, this)
     this.#state = { name: 'joined', room, member, grant }
@@ -356,15 +352,27 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     const { presenceRates, metrics } = this.#deps
     this.#presence = new PresenceGate(new RateLimiter(presenceRates), clock, metrics.presenceSuperseded, this)
     if (grant.access === 'read') outbox.notify({ kind: 'read-only' })
-    this.#applyPace()
-    return member
+    reputation.joined()
+    return this.#state.name === 'joined' ? member : null
+  }
+  #remember(grant: Grant): Reputation {
+    const { room, address, group } = this.#request
+    const where = { room: room ?? '', address, group }
+    this.#reputation = new Reputation(this.#deps.reputation, where, grant.subject, this.#limiter, this)
+    return this.#reputation
+  }
+  tooLarge(): void {
+    this.end(CLOSE.messageTooLarge)
+  }
+  paced(intervalMs: number): void {
+    if (this.#state.name === 'joined') this.#state.member.outbox.pace(intervalMs)
   }
 
   get wantsNotices(): boolean {
     return this.#request.notices
   }
   evicted(_reason: CloseReason, isEviction: boolean): void {
-    if (isEviction) this.#noteEviction()
+    if (isEviction) this.#reputation?.evicted()
     this.#leave()
   }
 
@@ -390,35 +398,17 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     if (this.#state.name === 'joined') this.#state.room.tellPresence(this.#state.member)
   }
 
+  get identity(): string {
+    return this.#reputation?.identity ?? identityOf(null, this.#request.group)
+  }
   pay(summary: UpdateSummary): void {
     const tokens = structTokens(summary)
     if (tokens > 0) this.#limiter.spend(tokens, 0)
   }
 
-  /** Who this client is across connections, as far as is known yet. */
-  get #key(): string | null {
-    if (this.#state.name !== 'joined') return null
-    return clientKey(this.#state.grant.subject, this.#request.address, this.#state.member.ownId)
-  }
-  #noteEviction(): void {
-    const key = this.#key
-    if (key !== null) this.#deps.chances.note(key)
-  }
-  /** A client that was evicted too often gets a coalesced stream, until its window is clean again (FC7). */
-  #applyPace(): void {
-    const key = this.#key
-    if (key === null || this.#state.name !== 'joined') return
-    const { chances, clock } = this.#deps
-    const ms = chances.degradedForMs(key)
-    this.#state.member.outbox.pace(ms > 0 ? chances.settings.intervalMs : 0)
-    if (ms === 0) return
-    this.#stopPace?.()
-    this.#stopPace = clock.after(ms, () => this.#applyPace())
-  }
-
   #leave(): void {
     this.#stopAlarm?.()
-    this.#stopPace?.()
+    this.#reputation?.left()
     this.#gate?.stop()
     this.#gate = null
     this.#presence?.stop()
@@ -481,7 +471,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
       case 'presence':
         received.presence++
         if (isEcho(frame.payload, room.presence.knownClock) && !this.#introduces(frame.payload))
-          this.#echoed(bytes.length)
+          this.#echoed(member, bytes.length)
         else if (this.#presence.admit(frame.payload)) this.#announce(room, member, frame.payload, grant.cursor)
         break
       case 'query_presence':
@@ -528,9 +518,11 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     }
     this.#gate?.spendForAnswer(room.answerBytes(has))
     room.answer(member, has)
+    this.#reputation?.asked(() => room.lacks(has))
   }
 
   #update(room: Room, member: Member, payload: Uint8Array, isAnswer: boolean): void {
+    this.#reputation?.writes()
     let summary: UpdateSummary | null = null
     if (payload.length <= CHECK_AT_ONCE_BYTES) {
       const check = checkUpdate(payload)
@@ -554,7 +546,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     const decoded = decodePresence(payload, this.#deps.settings.presence)
     const error = 'error' in decoded ? decoded.error : room.announce(member, decoded.entries, this.#opening)
     if (error !== null) this.#refusePresence(error)
-    else if (this.#opening) this.#applyPace()
+    else if (member.ownId !== null) this.#reputation?.announced(member.ownId)
   }
   /** A frame over a limit is not taken, and that is all; one that no stock client can have written is an offence. */
   #refusePresence(error: PresenceError): void {
@@ -575,15 +567,9 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   #introduces(payload: Uint8Array): boolean {
     return this.#opening && payload[0] === 1
   }
-  /** Echoes are free up to what was sent to this client; beyond that they pay like any other presence. */
-  #echoed(length: number): void {
+  #echoed({ outbox }: Member, length: number): void {
     this.#deps.metrics.presenceEchoes.add()
-    this.#echoedBytes += length
-    const sent = this.outbox?.presenceBytes ?? 0
-    if (this.#echoedBytes > sent) {
-      this.#presence?.spend(1, this.#echoedBytes - sent)
-      this.#echoedBytes = sent
-    }
+    this.#presence?.echoed(length, outbox.presenceBytes)
   }
 
   /** More authors than any board may have: said once and for all, since whoever has them would bring them again. */

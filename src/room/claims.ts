@@ -29,12 +29,18 @@ export class Claims {
     this.#changed = changed
   }
 
-  /** One claim an id waits at a time; a newer one of the same claimant takes its place. `tell` reaches the claimant. */
+  /**
+   * One claim an id waits at a time. A newer one of the same claimant takes its place, and one of who the owner is, back from a
+   * reconnect, takes anybody's. `tell` reaches the claimant.
+   */
   add(claim: PresenceClaim, claimant: Member, tell: (late: readonly PresenceEntry[]) => void): void {
     const { id } = claim.entry
     const waiting = this.#waiting.get(id)
     if (waiting !== undefined) {
-      if (waiting.claim.claimant === claimant) waiting.claim = claim
+      const isOwners = claimant.identity === claim.owner.identity
+      if (waiting.claim.claimant !== claimant && !isOwners) return
+      waiting.claim = claim
+      waiting.tell = tell
       return
     }
     const cancel = this.#clock.after(ANSWER_MS, () => this.#grant(id))

@@ -194,7 +194,7 @@ export class Ingest {
     if (unit.kind === 'step') return
     const { member } = unit.received
     // One that was too long to be checked when it came pays for its structs now.
-    if (unit.kind === 'apply' && unit.first && unit.received.summary === null) member.payer.pay(unit.summary)
+    if (unit.kind === 'apply' && unit.first && unit.received.summary === null) member.owner.pay(unit.summary)
     if (unit.kind === 'refused') {
       if (unit.reason === 'authors') this.#tooLarge(member)
       else this.#strike(member, unit.reason)

@@ -8,8 +8,11 @@ import type { Strikes } from './strikes.ts'
 
 const NO_IDS: readonly number[] = []
 
-/** Who pays for an update whose cost is known only when it has been checked, which for a long one is later than it came. */
-export interface Payer {
+/** Whose member it is. */
+export interface MemberOwner {
+  /** Who it is across connections: a token's subject, else the address group. */
+  readonly identity: string
+  /** Pays for an update whose cost is known only when it has been checked, which for a long one is later than it came. */
   pay(summary: UpdateSummary): void
 }
 
@@ -19,7 +22,7 @@ export class Member implements PresenceOwner {
   readonly strikes: Strikes
   readonly log: Log
   readonly repair: Repair
-  readonly payer: Payer
+  readonly owner: MemberOwner
   presenceIds: readonly number[] = NO_IDS
   ownId: number | null = null
   readonly #step1: () => Uint8Array | null
@@ -28,13 +31,24 @@ export class Member implements PresenceOwner {
    * `step1` makes the frame that asks this client for what the room does not have; null while the room has no document, and
    * will ask everybody when it has.
    */
-  constructor(outbox: Outbox, strikes: Strikes, log: Log, clock: Clock, step1: () => Uint8Array | null, payer: Payer) {
-    this.payer = payer
+  constructor(
+    outbox: Outbox,
+    strikes: Strikes,
+    log: Log,
+    clock: Clock,
+    step1: () => Uint8Array | null,
+    owner: MemberOwner,
+  ) {
+    this.owner = owner
     this.outbox = outbox
     this.strikes = strikes
     this.log = log
     this.#step1 = step1
     this.repair = new Repair(clock, this)
+  }
+
+  get identity(): string {
+    return this.owner.identity
   }
 
   /** Asks for what the room misses; for `Repair`. */

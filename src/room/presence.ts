@@ -3,7 +3,6 @@
  * left. States stay the bytes they came in. No timers: a stock client renews its own presence, and an id leaves with the
  * connection that owns it.
  */
-import { RecentMap } from '../observe/recent-map.ts'
 import type { OwedPresence, PresenceFrame, PresenceStates } from '../outbound/outgoing.ts'
 import { encodePresence } from '../protocol/frames.ts'
 import {
@@ -17,9 +16,12 @@ import {
   removal,
   stateError,
 } from '../protocol/presence-frame.ts'
+import { DepartedIds, type Heir, heirOf, waiting } from './departed-ids.ts'
 
 /** A connection as presence sees it. */
 export interface PresenceOwner {
+  /** Who is behind it, across connections: a token's subject, else the address group. */
+  readonly identity: string
   /** Ids that leave with this connection: one of its own, and those of sibling tabs. */
   presenceIds: readonly number[]
   /** The id this connection announced as its own, if it has. */
@@ -40,6 +42,8 @@ interface Known {
   owner: PresenceOwner
   /** Announced by its own connection, not relayed by a sibling (another tab's broadcast). */
   own: boolean
+  /** Whose it was before a stranger took it: it is theirs again when they come back in time. */
+  heir: Heir | null
 }
 
 /** An id claimed while another live connection owns it: the owner is asked whether it is still there (PR1). */
@@ -83,16 +87,10 @@ const MAX_FIRST_CLOCK = 2 ** 32
  * would otherwise have shut that client out: it goes on from the clock it is told.
  */
 const MAX_CLOCK_STEP = 65_536
-/**
- * Clocks of ids that left, remembered so that a late echo cannot bring them back and a returning client can be told. The
- * bound only has to outlast a round trip in the busiest room; the oldest go first.
- */
-const MAX_REMOVED = 4096
-
 export class Presence implements PresenceStates {
   readonly #settings: PresenceSettings
   readonly #known = new Map<number, Known>()
-  readonly #removed = new RecentMap<number, number>(MAX_REMOVED)
+  readonly #departed = new DepartedIds()
   /** The id looked for last, -1 for none: handling one frame looks for the same three times. */
   #lastId = -1
   #last: Known | undefined
@@ -115,7 +113,7 @@ export class Presence implements PresenceStates {
     return this.#known.keys()
   }
   /** The newest clock heard of an id, -1 for a stranger. Bound, so that it can be handed to `isEcho`. */
-  readonly knownClock = (id: number): number => this.#find(id)?.clock ?? this.#removed.get(id) ?? -1
+  readonly knownClock = (id: number): number => this.#find(id)?.clock ?? this.#departed.clockOf(id) ?? -1
 
   /** What keeps any of these entries from being relayed; the frame is then refused whole. */
   errorIn(entries: readonly PresenceEntry[]): PresenceError | null {
@@ -152,12 +150,13 @@ export class Presence implements PresenceStates {
         else {
           if (entry.clock <= newest) reannounce.push(removal(entry.id, newest))
           // Never back below what was heard: the others ignore it, and their late echoes would pass for news.
-          this.#admit({ ...entry, clock: Math.max(entry.clock, newest) }, from, this.#isOwn(entry, entries, from))
+          const isOwn = this.#isOwn(entry, entries, from)
+          this.#admit({ ...entry, clock: Math.max(entry.clock, newest) }, from, isOwn, now)
           changed = this.#note(entry.id, now)
         }
       } else if (known.owner === from) {
         if (entry.clock < known.clock || (entry.clock === known.clock && !isNull)) continue
-        if (isNull) this.#remove(entry.id, entry.clock)
+        if (isNull) this.#remove(entry.id, entry.clock, now)
         else if (this.#fits(entry.state.length - known.length)) this.#update(known, entry)
         else {
           refused.room_full++
@@ -166,7 +165,7 @@ export class Presence implements PresenceStates {
         changed = this.#note(entry.id, now)
       } else if (entry.clock > known.clock || introduces) {
         if (isNull) refused.not_owner++
-        else if (!known.own && this.#isOwn(entry, entries, from)) {
+        else if (this.#isOwn(entry, entries, from) && (!known.own || this.#returns(known, from, now))) {
           changed = this.#move(known, { entry, claimant: from, owner: known.owner }, reannounce, now)
         } else claims.push({ entry: copyOf(entry), claimant: from, owner: known.owner })
       }
@@ -199,7 +198,7 @@ export class Presence implements PresenceStates {
     for (const id of ids) {
       const known = this.#find(id)
       if (known?.owner !== owner) continue
-      this.#remove(id, known.clock)
+      this.#remove(id, known.clock, now)
       this.#note(id, now)
     }
     return ids.length > 0
@@ -242,7 +241,7 @@ export class Presence implements PresenceStates {
     return entries
   }
   #removalOf(id: number): HeldEntry | null {
-    const clock = this.#removed.get(id)
+    const clock = this.#departed.clockOf(id)
     return clock === undefined ? null : heldRemoval(id, clock)
   }
 
@@ -258,16 +257,20 @@ export class Presence implements PresenceStates {
   #isOwn(entry: PresenceEntry, entries: readonly PresenceEntry[], from: PresenceOwner): boolean {
     return entries.length === 1 && (from.ownId === null || from.ownId === entry.id)
   }
+  /** Whether `from` is whose id this was, back in time from a reconnect. */
+  #returns({ heir }: Known, { identity }: PresenceOwner, now: number): boolean {
+    return waiting(heir, now)?.identity === identity
+  }
   #fits(moreBytes: number): boolean {
     return this.#bytes + moreBytes <= MAX_ROOM_BYTES
   }
-  #admit(entry: PresenceEntry, owner: PresenceOwner, own: boolean): void {
+  #admit(entry: PresenceEntry, owner: PresenceOwner, own: boolean, now: number): void {
     const { id, clock, state } = entry
     const buffer = new Uint8Array(state.length + SLACK_BYTES)
     buffer.set(state)
     this.#lastId = -1
-    this.#known.set(id, { id, clock, buffer, length: state.length, owner, own })
-    this.#removed.delete(id)
+    const heir = this.#departed.claim(id, owner.identity, now)
+    this.#known.set(id, { id, clock, buffer, length: state.length, owner, own, heir })
     this.#bytes += state.length
     gain(owner, id)
     if (own) owner.ownId = id
@@ -280,6 +283,8 @@ export class Presence implements PresenceStates {
     known.length = entry.state.length
   }
   #move(known: Known, { entry, claimant }: PresenceClaim, reannounce: PresenceEntry[], now: number): boolean {
+    const heir = this.#heirOf(known, now)
+    known.heir = heir?.identity === claimant.identity ? null : heir
     lose(known.owner, entry.id)
     known.owner = claimant
     known.own = true
@@ -289,14 +294,18 @@ export class Presence implements PresenceStates {
     else if (entry.clock < known.clock) reannounce.push(removal(entry.id, known.clock))
     return this.#note(entry.id, now)
   }
-  #remove(id: number, clock: number): void {
+  /** Whose id it is, when it changes hands: its owner's, unless that one is a stranger to whom it came a moment ago. */
+  #heirOf({ heir, own, owner }: Known, now: number): Heir | null {
+    return waiting(heir, now) ?? (own ? heirOf(owner.identity, now) : null)
+  }
+  #remove(id: number, clock: number, now: number): void {
     const known = this.#find(id)
     if (known === undefined) return
     this.#lastId = -1
     this.#known.delete(id)
     this.#bytes -= known.length
     lose(known.owner, id)
-    this.#removed.set(id, clock)
+    this.#departed.note(id, clock, this.#heirOf(known, now))
   }
   #note(id: number, now: number): true {
     if (this.#changed.size === 0) this.#changedAt = now

@@ -167,6 +167,15 @@ export class Room {
     return Math.ceil(this.size.bytes * (this.read('vector', () => this.source.shareMissing(has)) ?? 0))
   }
 
+  /** Whether a client with this vector has something that the document does not. */
+  lacks(has: StateVector): boolean {
+    const look = (doc: Y.Doc): boolean => {
+      for (const [client, clock] of has) if (clock > Y.getState(doc.store, client)) return true
+      return false
+    }
+    return this.read('vector', look) ?? false
+  }
+
   /** Authors of boards that were deleted under this name: whoever brings them would bring the board back (AC6). */
   bury(authors: Iterable<number>): void {
     this.#ingest.bury(authors)

@@ -81,6 +81,7 @@ test('[SP4] what several clients sent before a board was loaded is written in or
   const reader = await rawMember(t, server.port, 'board')
   // More than the budget of one client, and nobody is left who could be asked.
   for (let i = 0; i < 5; i++) {
+    await until(() => reader.doc.getArray(`a${i}`).length === 400, 'nothing is missing')
     expect(reader.doc.getArray(`a${i}`).toArray()).toEqual(Array.from({ length: 400 }, (_, n) => n))
   }
   expect(reader.doc.getMap('m').get('stored')).toBe(1)

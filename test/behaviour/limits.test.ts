@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, type TestContext, test } from 'vitest'
 import * as Y from 'yjs'
-import { rawClient, rawMember } from '../support/raw-client.ts'
-import { startServer } from '../support/start-server.ts'
+import { SECRET, token } from '../support/access.ts'
+import { type RawClient, rawClient, rawMember } from '../support/raw-client.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
 import { stockClient } from '../support/stock-client.ts'
 import { until } from '../support/until.ts'
 
@@ -24,19 +25,67 @@ test('[IN7] a message over the limit closes its sender with 4413, and a stock cl
   expect(peer.connections()).toBe(1)
 })
 
-test('[IN7] one so long that the socket layer cuts it is told at its next join, once', async (t) => {
-  const server = await startServer(t, { maxMessageBytes: 100_000, maxDocBytes: 100_000 })
-  const sender = await rawMember(t, server.port, 'board')
-  sender.send(new Uint8Array(300_000))
-  await until(() => sender.isOver, 'the connection is cut')
-  expect(sender.closeFrame).toBeNull()
+/** Says who it is before it answers the server's question, as a stock client does. */
+async function visitor(t: TestContext, server: TestServer, id: number | null, room = 'board', doc?: Y.Doc) {
+  const client = await rawClient(t, server.port, room)
+  if (id !== null) client.sendPresence([id, 1, { name: `${id}` }])
+  client.join(doc)
+  return client
+}
+const TOO_LARGE = { code: 4413, reason: 'message too large' }
+
+async function cutFor(server: TestServer, client: RawClient): Promise<void> {
+  await until(() => client.isSynced, 'it is in the room')
+  const { length } = client.frames
+  client.send(new Uint8Array(300_000))
+  await until(() => client.isOver, 'the connection is cut')
+  expect(client.frames.slice(length).length).toBeLessThan(10)
+  expect(client.closeFrame).toBeNull()
   await until(async () => (await server.metric('ws_active_sockets')) === 0, 'the server has noticed')
-  const elsewhere = await rawMember(t, server.port, 'another-board')
-  expect(elsewhere.isSynced).toBe(true)
-  const again = await rawClient(t, server.port, 'board')
+}
+
+test('[IN7] [SP6] one so long that the socket layer cuts it is told when it is back, once, and nobody else is', async (t) => {
+  const server = await startServer(t, { maxMessageBytes: 100_000, maxDocBytes: 100_000 })
+  await cutFor(server, await visitor(t, server, 5))
+  // From the same address: somebody else, one who shows no presence, and the same one in another room.
+  const others = [await visitor(t, server, 6), await visitor(t, server, null), await visitor(t, server, 5, 'another')]
+  await until(() => others.every(({ isSynced }) => isSynced), 'they are in')
+  const again = await visitor(t, server, 5)
   await until(() => again.isOver, 'it is closed')
-  expect(again.closeFrame).toEqual({ code: 4413, reason: 'message too large' })
-  await rawMember(t, server.port, 'board')
+  expect(again.closeFrame).toEqual(TOO_LARGE)
+  const third = await visitor(t, server, 5)
+  third.doc?.getMap('m').set('k', 1)
+  await until(() => others[0]!.doc?.getMap('m').get('k') === 1, 'then it takes part')
+  expect([third, ...others].map(({ isOver }) => isOver)).toEqual([false, false, false, false])
+})
+
+test('[IN7] [SP6] one that shows no presence is told too when it comes with more than the room has', async (t) => {
+  const server = await startServer(t, { maxMessageBytes: 100_000, maxDocBytes: 100_000 })
+  const doc = new Y.Doc()
+  await cutFor(server, await visitor(t, server, null, 'board', doc))
+  const viewer = await visitor(t, server, null)
+  const writer = await visitor(t, server, 7, 'board', new Y.Doc())
+  await until(() => viewer.isSynced && writer.isSynced, 'others are in')
+  doc.getMap('m').set('image', 1)
+  const again = await visitor(t, server, null, 'board', doc)
+  await until(() => again.isOver, 'it is closed')
+  expect(again.closeFrame).toEqual(TOO_LARGE)
+  expect([viewer.isOver, writer.isOver]).toEqual([false, false])
+})
+
+test('[IN7] [SP6] with keys it is the subject that is told, and who has no access leaves nothing behind', async (t) => {
+  const server = await startServer(t, { maxMessageBytes: 100_000, maxDocBytes: 100_000, authJwtSecret: SECRET })
+  const room = async (sub: string) => `board?token=${await token({ sub })}`
+  const stranger = await rawClient(t, server.port, 'board')
+  stranger.send(new Uint8Array(300_000))
+  await until(() => stranger.isOver, 'it is gone')
+  await cutFor(server, await visitor(t, server, 5, await room('ann')))
+  const bob = await visitor(t, server, 5, await room('bob'))
+  await until(() => bob.isSynced, 'another subject is in')
+  const ann = await visitor(t, server, 5, await room('ann'))
+  await until(() => ann.isOver, 'the subject is told')
+  expect(ann.closeFrame).toEqual(TOO_LARGE)
+  expect(bob.isOver).toBe(false)
 })
 
 test('[IN7] fragments that never end are cut at the limit too', async (t) => {

@@ -9,9 +9,10 @@ import * as syncProtocol from 'y-protocols/sync'
 import * as Y from 'yjs'
 import { singleNode } from '../../src/cluster/single-node.ts'
 import { FrameFlood } from '../../src/inbound/frame-flood.ts'
+import { KeptBudgets } from '../../src/inbound/kept-budgets.ts'
 import { LateWrites } from '../../src/inbound/late-writes.ts'
 import { Oversized } from '../../src/inbound/oversized.ts'
-import { AddressBudgets, Rates } from '../../src/inbound/rate-limiter.ts'
+import { Rates } from '../../src/inbound/rate-limiter.ts'
 import { SecondChances } from '../../src/inbound/second-chances.ts'
 import { Session } from '../../src/inbound/session.ts'
 import { EveryTenth } from '../../src/observe/every-tenth.ts'
@@ -45,12 +46,16 @@ export class World {
   readonly registry: RoomRegistry
   readonly outboxSettings: OutboxSettings
   readonly #log = pino({ level: process.env.TEST_LOG ?? 'silent' })
-  readonly #budgets: AddressBudgets
+  readonly #rates: Rates
   readonly #presenceRates: Rates
   readonly #late = new LateWrites()
   readonly #flood = new FrameFlood(1_000_000, this.clock)
-  readonly #oversized = new Oversized(this.clock)
-  readonly #chances = new SecondChances({ evictions: 3, windowMs: 600_000, intervalMs: 250 }, this.clock)
+  readonly #reputation = {
+    clock: this.clock,
+    budgets: new KeptBudgets(),
+    oversized: new Oversized(this.clock),
+    chances: new SecondChances({ evictions: 3, windowMs: 600_000, intervalMs: 250 }, this.clock),
+  }
 
   constructor(options: WorldOptions = {}) {
     this.storage = new MemoryStorage({ durable: options.durable ?? true })
@@ -64,7 +69,7 @@ export class World {
       presenceIntervalMs: 33,
       ...options.outbox,
     }
-    this.#budgets = new AddressBudgets(
+    this.#rates = new Rates(
       {
         maxTokens: options.maxTokens ?? 1_000_000,
         refillMs: options.refillMs ?? 1000,
@@ -126,13 +131,12 @@ export class World {
         log: this.#log,
         registry: this.registry,
         outbox: { settings: this.outboxSettings, clock: this.clock, scheduler: this.scheduler, metrics: this.metrics },
-        budgets: this.#budgets,
+        rates: this.#rates,
+        reputation: this.#reputation,
         presenceRates: this.#presenceRates,
-        oversized: this.#oversized,
         late: this.#late,
         flood: this.#flood,
         floods: new EveryTenth(),
-        chances: this.#chances,
         refusals: new EveryTenth(),
         malformed: new EveryTenth(),
         holds: () => true,
