@@ -15,10 +15,23 @@ export interface BoardDocument {
   readonly bad: readonly BadRecord[]
 }
 
-/** Reads all records that can be read; the others are told, and left where they are. */
+/**
+ * Reads all records that can be read; the others are told, and left where they are. One that throws while it is applied breaks
+ * the document, which is then begun anew without it, as in a room.
+ */
 export async function readBoard(storage: Storage, room: string): Promise<BoardDocument> {
+  const bad = new Map<string, BadRecord>()
+  for (;;) {
+    const board = await readOnce(storage, room, bad)
+    if (board !== null) return board
+  }
+}
+
+/** One go over everything that is not known to be bad. Null: something more is, and the document is of no use. */
+async function readOnce(storage: Storage, room: string, known: Map<string, BadRecord>): Promise<BoardDocument | null> {
   const doc = new Y.Doc()
-  const bad: BadRecord[] = []
+  // What a record brought has to be written as well as read: Yjs does so only for somebody who listens.
+  doc.on('update', () => {})
   // Left in the document, what waits for a lost record would be gone through again with every record after it.
   const parked: Uint8Array[] = []
   let [records, tail, bytes, lastSeq] = [0, 0, 0, 0]
@@ -27,8 +40,13 @@ export async function readBoard(storage: Storage, room: string): Promise<BoardDo
     bytes += update.byteLength
     lastSeq = seq
     if (part === 0) tail++
+    const key = `${seq}.${part}`
+    if (known.has(key)) continue
     const reason = applyChecked(doc, update)
-    if (reason !== undefined) bad.push({ place: { seq, part }, reason })
+    if (reason !== undefined) {
+      known.set(key, { place: { seq, part }, reason })
+      return null
+    }
     if (hasGaps(doc)) parked.push(...takePending(doc))
   }
   if (parked.length > 0) {
@@ -37,10 +55,10 @@ export async function readBoard(storage: Storage, room: string): Promise<BoardDo
       transaction.local = true
     })
   }
-  return { doc, records, tail, bytes, lastSeq, bad }
+  return { doc, records, tail, bytes, lastSeq, bad: [...known.values()] }
 }
 
-/** Applies bytes that may be anything. Why they could not be, if so. */
+/** Applies bytes that may be anything. Why they could not be, if so: the document may then be broken. */
 export function applyChecked(doc: Y.Doc, update: Uint8Array): string | undefined {
   try {
     for (const piece of storedSlices(update)) applyStored(doc, piece)
