@@ -99,10 +99,12 @@ export class Reception {
   #patiently(admission: Promise<Admission>): Promise<Admission | null> {
     return new Promise((resolve) => {
       const cancel = this.#deps.session.clock.after(PATIENCE_MS, () => resolve(null))
-      void admission.then((answer) => {
+      const settle = (answer: Admission | null): void => {
         cancel()
         resolve(answer)
-      })
+      }
+      // A failure is met again by whoever waits for the admission itself.
+      admission.then(settle, () => settle(null))
     })
   }
 

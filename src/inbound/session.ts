@@ -392,10 +392,19 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   presenceDue(payload: Uint8Array): void {
     if (this.#state.name !== 'joined') return
     const { room, member, grant } = this.#state
-    this.#announce(room, member, payload, grant.cursor)
+    try {
+      this.#announce(room, member, payload, grant.cursor)
+    } catch (error) {
+      this.failed(error)
+    }
   }
   queryDue(): void {
-    if (this.#state.name === 'joined') this.#state.room.tellPresence(this.#state.member)
+    if (this.#state.name !== 'joined') return
+    try {
+      this.#state.room.tellPresence(this.#state.member)
+    } catch (error) {
+      this.failed(error)
+    }
   }
 
   get identity(): string {

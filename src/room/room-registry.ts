@@ -219,18 +219,17 @@ export class RoomRegistry {
       slices: this.#slices,
       errors: this.#errors,
     })
-    const loaded = Promise.all([this.#deps.storage.buried(name), keeper.load()]).then(
-      ([authors]) => {
+    const loaded = Promise.all([this.#deps.storage.buried(name), keeper.load()])
+      .then(([authors]) => {
         room.bury(authors)
         room.loaded()
-      },
-      (error: unknown) => {
+      })
+      .catch((error: unknown) => {
         // Everybody who waits is refused; the next join tries again.
         if (this.#rooms.get(name)?.room === room) this.#rooms.delete(name)
         room.destroy()
         throw error
-      },
-    )
+      })
     const entry: Entry = { room, keeper, loaded, leaving: null, expected: 0, cancelIdle: null }
     this.#rooms.set(name, entry)
     return entry

@@ -232,7 +232,8 @@ export class Room {
       try {
         isShared ||= outbox.state === 'behind'
         const quiet = now - outbox.lastFrameAt >= KEEPALIVE_AFTER_MS
-        if (quiet && (outbox.state === 'live' || outbox.state === 'joining')) outbox.pushControl('keepalive', KEEPALIVE)
+        const isIdle = outbox.state === 'live' || outbox.state === 'joining' || this.#rebuilding !== null
+        if (quiet && isIdle) outbox.pushControl('keepalive', KEEPALIVE)
       } catch (error) {
         outbox.failed(error)
       }

@@ -48,7 +48,7 @@ export function httpRoute(
     const reply = (response: HttpResponse): void => {
       if (aborted) return
       res.cork(() => {
-        held = write(res, request.method, response, release)
+        held = write(res, request.method, response, release, onError)
         unread.bytes += held
       })
     }
@@ -97,7 +97,13 @@ function copy(res: UwsResponse, req: UwsRequest): HttpRequest {
  * without a body cannot wait, so it is the last one on its socket. Returns the bytes that wait; `taken` is called when none
  * does any more.
  */
-function write(res: UwsResponse, method: string, { status, headers, body }: HttpResponse, taken: () => void): number {
+function write(
+  res: UwsResponse,
+  method: string,
+  { status, headers, body }: HttpResponse,
+  taken: () => void,
+  onError: (error: unknown) => void,
+): number {
   res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
   for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value)
   if (method === 'HEAD' || status === 304) res.endWithoutBody(Buffer.byteLength(body), true)
@@ -106,9 +112,14 @@ function write(res: UwsResponse, method: string, { status, headers, body }: Http
     const [, isDone] = res.tryEnd(bytes, bytes.length)
     if (!isDone) {
       res.onWritable((offset) => {
-        const [isTaken, isOver] = res.tryEnd(bytes.subarray(offset), bytes.length)
-        if (isOver) taken()
-        return isTaken
+        try {
+          const [isTaken, isOver] = res.tryEnd(bytes.subarray(offset), bytes.length)
+          if (isOver) taken()
+          return isTaken
+        } catch (error) {
+          onError(error)
+          return true
+        }
       })
       return bytes.length
     }

@@ -160,7 +160,7 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
           authorization: header('authorization'),
           protocols: header('sec-websocket-protocol'),
         })
-        if (answer instanceof Promise) later(res, answer, reply, failed)
+        if (answer instanceof Promise) later(res, answer, reply, failed, options.onError)
         else reply(answer)
       } catch (error) {
         failed(error)
@@ -175,6 +175,7 @@ function later(
   answer: Promise<Answer>,
   reply: (answer: Answer) => void,
   failed: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): void {
   let isAborted = false
   res.onAborted(() => {
@@ -189,6 +190,7 @@ function later(
       corked(() => reply(known))
     })
     .catch((error: unknown) => corked(() => failed(error)))
+    .catch(onError)
 }
 
 /** An answer instead of an upgrade. The connection is closed with it, and its descriptor free at once. */
