@@ -101,6 +101,14 @@ export const SETTINGS = {
     'A congested client that drains nothing for this long is closed with 1013. 0: never.',
   ),
   drainBatchSize: number('WS_DRAIN_BATCH_SIZE', 16, 1, 65_536, 'Frames written to a draining client per loop turn.'),
+  // A stock client hangs up when one message takes 30 s: 1 MiB arrives in time down to 300 kbit/s, and takes 8.4 s at 1 Mbit/s.
+  maxWholeTextBytes: number(
+    'WS_MAX_WHOLE_TEXT_BYTES',
+    MiB,
+    0,
+    64 * MiB,
+    'Longest part of a diff that is sent uncut because formatted text in it goes together; longer, it is cut every 64 KiB. Clients hang up when one message takes 30 s.',
+  ),
   closeGraceMs: number(
     'WS_CLOSE_GRACE_MS',
     2000,

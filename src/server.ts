@@ -362,6 +362,7 @@ function outboxSettings(config: Config): OutboxSettings {
     maxCongestedMs: config.maxCongestedMs,
     drainBatch: config.drainBatchSize,
     closeGraceMs: config.closeGraceMs,
+    wholeTextBytes: config.maxWholeTextBytes,
     presenceIntervalMs: config.awarenessFlushIntervalMs,
   }
 }

@@ -158,6 +158,11 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       'Bytes held for clients, socket buffers and queues, at the last sweep.',
       metrics.bufferedBytes,
     )
+    .counter(
+      'ws_split_texts_total',
+      'Parts of a diff that ended inside formatted text, because what goes together is longer than WS_MAX_WHOLE_TEXT_BYTES.',
+      metrics.splitTexts.value,
+    )
     .gauge('ws_queue_depth_max', 'Longest client queue of the last minute, frames.', metrics.queueDepthMax.get(nowMs))
     .gauge(
       'ws_oldest_unsent_seconds',

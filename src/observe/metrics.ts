@@ -80,6 +80,7 @@ export class Metrics {
   readonly roomsGivenUp = new Counter()
   readonly closes = new LabelledCounter(CLOSE_CODES)
   readonly refusals = new LabelledCounter(REFUSAL_ANSWERS)
+  readonly splitTexts = new Counter()
   readonly queueDepthMax = new RecentMax()
   readonly deliveryDelay = new Histogram(FAST_SECONDS)
   readonly roomFlush = new Histogram(FAST_SECONDS)

@@ -80,6 +80,14 @@ export class DeleteRanges {
     }
   }
 
+  /** Whether this clock of the author is held. */
+  has(client: number, clock: number): boolean {
+    const bounds = this.authors.get(client)
+    if (bounds === undefined) return false
+    const at = firstTouched(bounds, clock + 1)
+    return at < bounds.length && bounds[at]! <= clock
+  }
+
   clone(): DeleteRanges {
     const copy = new DeleteRanges(this.maxRanges)
     copy.full = this.full

@@ -18,6 +18,8 @@ interface Link {
   readonly to: Place
   readonly part: StructPart
   readonly partBytes: number
+  /** Bound of the groups it keeps together; it matters only to a part that makes receivers tidy. */
+  readonly wholeBytes: number
   /** Document version an exhausted part belongs to. */
   readonly version: number
   readonly cost: number
@@ -29,6 +31,8 @@ export const WHOLE = -1
 
 export class Place {
   link: Link | null = null
+  /** Parts from here on that are not worth a search for where they should end: what goes together is too long. */
+  blindParts = 0
 }
 
 interface KnownVector {
@@ -87,23 +91,24 @@ export class DiffCache {
     return known.place
   }
 
-  recall(place: Place, partBytes: number, version: number): { part: StructPart; to: Place } | null {
+  recall(place: Place, partBytes: number, wholeBytes: number, version: number): { part: StructPart; to: Place } | null {
     this.lookups++
     this.expire()
     const { link } = place
     if (link === null || link.partBytes !== partBytes) return null
+    if (link.part.makesTidy && link.wholeBytes !== wholeBytes) return null
     if (link.part.exhausted && link.version !== version) return null
     link.usedAt = this.lookups
     if (this.links.delete(link)) this.links.add(link)
     return link
   }
 
-  remember(from: Place, partBytes: number, version: number, part: StructPart): Place {
+  remember(from: Place, partBytes: number, wholeBytes: number, version: number, part: StructPart): Place {
     const to = new Place()
     if (from.link !== null) this.forget(from.link)
-    const cost = part.update.length + LINK_BYTES + part.reached.length * REACHED_BYTES
+    const cost = part.update.length + (part.deletes?.length ?? 0) + LINK_BYTES + part.reached.length * REACHED_BYTES
     if (cost > this.limits.bytes) return to
-    const link: Link = { from, to, part, partBytes, version, cost, usedAt: this.lookups }
+    const link: Link = { from, to, part, partBytes, wholeBytes, version, cost, usedAt: this.lookups }
     from.link = link
     this.links.add(link)
     this.held += cost

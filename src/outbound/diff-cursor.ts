@@ -10,7 +10,10 @@ import type { DeleteRanges, DeleteSet } from './delete-ranges.ts'
 import type { DeleteSnapshot } from './delete-snapshot.ts'
 import { type Place, type StateVector, WHOLE } from './diff-cache.ts'
 import type { DiffSource } from './diff-source.ts'
+import type { Receiver } from './formatted-text.ts'
+import { type GroupOutcome, GroupWriter } from './group-writer.ts'
 import { NO_STRUCTS, PartWriter, type StructPart } from './part-writer.ts'
+import type { ParentType } from './root-names.ts'
 
 export { DeleteRanges, type DeleteSet } from './delete-ranges.ts'
 export type { StateVector } from './diff-cache.ts'
@@ -24,13 +27,25 @@ export interface DiffPart {
   readonly update: Uint8Array
   /** Nothing is left: with this part the receiver equals the document as it is at this moment. */
   readonly last: boolean
-  /** A single struct that could not be cut, longer than the part size asked for. */
+  /** Longer than the part size asked for: a single struct that cannot be cut, or formatted text that goes together. */
   readonly uncuttable: boolean
+  /** It ends where a formatted text may be half there, because what goes together is too long. */
+  readonly endsInsideText: boolean
   /** The update carries nothing. */
   readonly isEmpty: boolean
 }
 
-export class DiffCursor {
+interface RunningSnapshot {
+  readonly deletes: DeleteSnapshot
+  at: ChunkPlace
+  /** Its parts tear what should arrive at once. */
+  readonly endsInsideText: boolean
+}
+
+/** Upper bound of a delete range on the wire, its share of the authors included, for all but the oddest sets. */
+const RANGE_BYTES = 12
+
+export class DiffCursor implements Receiver {
   private readonly source: DiffSource
   /** What the receiver had when the cursor began: all there is to say, or what differs from the document of `version`. */
   private readonly base: StateVector
@@ -41,8 +56,9 @@ export class DiffCursor {
   private readonly advanced = new Map<number, number>()
   private deletes: DeleteRanges
   private place: Place
+  private sentMarks = false
   /** A whole delete set that is on its way; `deletes` then holds what came after it. */
-  private snapshot: { readonly deletes: DeleteSnapshot; at: ChunkPlace } | null = null
+  private snapshot: RunningSnapshot | null = null
   /** Authors still to be looked at, the next one last; complete as of `listedAt`. */
   private authors: number[] = []
   private listedAt = -1
@@ -99,68 +115,147 @@ export class DiffCursor {
   /**
    * The next part, about `partBytes` long at most unless it is `uncuttable`. After `last` the receiver is level; calling
    * again then yields what came since, or an empty part that is `last` again.
+   *
+   * `wholeBytes`: a receiver that tidies formats must not see a text with half its marks. What has to arrive at once is
+   * one part up to this length; longer, it is cut like anything else (`endsInsideText`). 0 for a receiver that does not tidy.
    */
-  next(partBytes = PART_BYTES): DiffPart {
+  next(partBytes = PART_BYTES, wholeBytes = 0): DiffPart {
     if (this.snapshot !== null) return this.nextOfSnapshot(this.snapshot, partBytes)
-    const structs = this.nextStructs(partBytes)
+    const structs = this.nextStructs(partBytes, wholeBytes)
     if (!structs.exhausted) {
       if (this.deletes.isFull) this.source.prepareDeletes()
       return partOf(structs, false)
     }
     const room = partBytes - (structs.update.length - 1)
+    const wholeRoom = wholeBytes - (structs.update.length - 1)
     if (this.deletes.isFull) {
-      const { snapshot, since } = this.source.fullDeletes(partBytes)
+      let { snapshot, since } = this.source.fullDeletes(partBytes)
+      const fits = snapshot.size <= room && since.isEmpty
+      const goTogether = !fits && wholeRoom > 0 && this.concernsMarks()
+      if (goTogether) ({ snapshot, since } = this.source.fullDeletes(wholeRoom))
       this.deletes = since
-      if (snapshot.size > room || !since.isEmpty) return this.startSnapshot(snapshot, structs, partBytes)
+      if (snapshot.size > (goTogether ? Math.max(room, wholeRoom) : room) || !since.isEmpty) {
+        return this.startSnapshot(
+          { deletes: snapshot, at: FIRST_PLACE, endsInsideText: goTogether },
+          structs,
+          partBytes,
+        )
+      }
       if (!snapshot.isEmpty) return partOf(structs, true, snapshot.whole())
     }
     if (this.deletes.isEmpty) return partOf(structs, true)
-    const deletes = this.deletes.take(room, structs === NO_STRUCTS)
-    return deletes === null ? partOf(structs, false) : partOf(structs, this.deletes.isEmpty, deletes)
+    const goTogether = this.deletes.count * RANGE_BYTES > room && wholeRoom > 0 && this.concernsMarks()
+    const deletes = this.deletes.take(goTogether ? Math.max(room, wholeRoom) : room, structs === NO_STRUCTS)
+    const isLast = deletes !== null && this.deletes.isEmpty
+    const part = partOf(structs, isLast, deletes ?? undefined)
+    return goTogether && !isLast ? { ...part, endsInsideText: true } : part
   }
 
-  private startSnapshot(deletes: DeleteSnapshot, structs: StructPart, partBytes: number): DiffPart {
-    if (deletes.isEmpty) return partOf(structs, false)
+  /** Whether the receiver may have formatted texts. */
+  private concernsMarks(): boolean {
+    return this.sentMarks || (!this.beganEmpty && this.source.hasMarks)
+  }
+
+  private startSnapshot(snapshot: RunningSnapshot, structs: StructPart, partBytes: number): DiffPart {
+    if (snapshot.deletes.isEmpty) return partOf(structs, false)
     // Its parts begin at the same ranges for everybody, so that they are shared; hence not behind these structs.
-    this.snapshot = { deletes, at: FIRST_PLACE }
-    return structs === NO_STRUCTS ? this.nextOfSnapshot(this.snapshot, partBytes) : partOf(structs, false)
+    this.snapshot = snapshot
+    return structs === NO_STRUCTS ? this.nextOfSnapshot(snapshot, partBytes) : partOf(structs, false)
   }
 
   /**
    * All that the snapshot names was sent before it was begun, so structs may wait until it is through: with some in
    * every part, a busy room would never let it finish.
    */
-  private nextOfSnapshot(snapshot: { readonly deletes: DeleteSnapshot; at: ChunkPlace }, partBytes: number): DiffPart {
+  private nextOfSnapshot(snapshot: RunningSnapshot, partBytes: number): DiffPart {
     const { update, next } = snapshot.deletes.part(snapshot.at, partBytes)
     if (next === null) this.snapshot = null
     else snapshot.at = next
     const last = next === null && this.deletes.isEmpty && !this.owesStructs()
-    return { update, last, uncuttable: false, isEmpty: false }
+    return { update, last, uncuttable: false, endsInsideText: snapshot.endsInsideText && !last, isEmpty: false }
   }
 
-  private nextStructs(partBytes: number): StructPart {
+  private nextStructs(partBytes: number, wholeBytes: number): StructPart {
     const { cache, version } = this.source
-    const known = cache.recall(this.place, partBytes, version)
+    const known = cache.recall(this.place, partBytes, wholeBytes, version)
     if (known !== null) return this.advance(known.part, known.to)
     if (!this.owesStructs()) return NO_STRUCTS
-    const writer = new PartWriter(this.source.doc.store, this.source.names, (client) => this.clockOf(client), partBytes)
-    let room = true
-    while (room && this.owesStructs()) {
-      room = writer.writeAuthor(this.authors.at(-1)!)
-      if (room) this.authors.pop()
+    const part = this.writePart(partBytes, wholeBytes)
+    const to = cache.remember(this.place, partBytes, wholeBytes, version, part)
+    if (part.endsInsideText) {
+      to.blindParts = (this.place.blindParts > 0 ? this.place.blindParts : Math.ceil(wholeBytes / partBytes)) - 1
     }
-    const part = writer.finish(room)
-    return this.advance(part, cache.remember(this.place, partBytes, version, part))
+    return this.advance(part, to)
+  }
+
+  private writePart(partBytes: number, wholeBytes: number): StructPart {
+    const { store } = this.source.doc
+    const writer = new PartWriter(store, this.source.names, (client) => this.clockOf(client), partBytes)
+    const through: number[] = []
+    while (this.owesStructs() && writer.writeAuthor(this.authors.at(-1)!)) through.push(this.authors.pop()!)
+    const exhausted = !this.owesStructs()
+    const makesTidy = writer.hasMarks || (writer.hasRemovals && this.lags)
+    // Where a part that makes nobody tidy ends is all the same.
+    if (exhausted || !makesTidy || wholeBytes <= partBytes) return writer.finish(exhausted, makesTidy, false)
+    const cut = writer.finish(false, true, true)
+    if (this.place.blindParts > 0) return cut
+    this.authors.push(...through.reverse())
+    return this.writeGroups(partBytes, wholeBytes) ?? cut
+  }
+
+  /** A part that ends between two groups; null when the first one is longer than `wholeBytes`. */
+  private writeGroups(partBytes: number, wholeBytes: number): StructPart | null {
+    const { store } = this.source.doc
+    const writer = new GroupWriter(store, this.source.names, this, partBytes, wholeBytes)
+    const through: number[] = []
+    let outcome: GroupOutcome = 'written'
+    while (outcome === 'written' && this.owesStructs()) {
+      outcome = writer.writeAuthor(this.authors.at(-1)!)
+      if (outcome === 'written') through.push(this.authors.pop()!)
+    }
+    if (outcome === 'too_long') return null
+    return writer.finish(outcome === 'written')
   }
 
   private advance(part: StructPart, to: Place): StructPart {
     for (const [client, clock] of part.reached) this.advanced.set(client, clock)
     this.place = to
+    this.sentMarks ||= part.makesTidy
     return part
   }
 
+  sentOf(client: number): number {
+    return this.clockOf(client)
+  }
+  mayLag({ _item }: ParentType): boolean {
+    if (_item === null) return this.lags
+    const { client, clock } = _item.id
+    return clock < this.hadOf(client) || (this.knowsLateDeletes && clock < this.clockOf(client))
+  }
+  /** Whether the receiver may have anything undeleted that is deleted here. */
+  private get lags(): boolean {
+    return !this.beganEmpty || this.knowsLateDeletes
+  }
+  private get knowsLateDeletes(): boolean {
+    return this.source.hasLateDeletes || (!this.deletes.isFull && !this.deletes.isEmpty)
+  }
+  mayHaveLive({ id: { client, clock }, length }: Y.Item): number {
+    const isLate = this.source.wasDeletedLately(client, clock) || this.deletes.has(client, clock)
+    const had = isLate ? this.clockOf(client) : this.hadOf(client)
+    return Math.min(clock + length, had)
+  }
+
+  /** Whether the receiver had nothing when the cursor began. */
+  private get beganEmpty(): boolean {
+    return this.version === WHOLE && this.base.size === 0
+  }
+
   private clockOf(client: number): number {
-    const clock = this.advanced.get(client) ?? this.base.get(client) ?? this.later?.get(client)
+    return this.advanced.get(client) ?? this.hadOf(client)
+  }
+  /** What the receiver had of an author when the cursor began. */
+  private hadOf(client: number): number {
+    const clock = this.base.get(client) ?? this.later?.get(client)
     if (clock !== undefined) return clock
     return this.version === WHOLE ? 0 : Y.getState(this.source.doc.store, client)
   }
@@ -198,11 +293,12 @@ export class DiffCursor {
   }
 }
 
-function partOf(structs: StructPart, last: boolean, deletes?: Uint8Array): DiffPart {
-  const { update, uncuttable } = structs
-  if (deletes === undefined) return { update, last, uncuttable, isEmpty: structs === NO_STRUCTS }
+function partOf(structs: StructPart, last: boolean, all?: Uint8Array): DiffPart {
+  const { update, uncuttable, endsInsideText } = structs
+  const deletes = all ?? structs.deletes
+  if (deletes === null) return { update, last, uncuttable, endsInsideText, isEmpty: structs === NO_STRUCTS }
   const whole = new Uint8Array(update.length - 1 + deletes.length)
   whole.set(update.subarray(0, -1))
   whole.set(deletes, update.length - 1)
-  return { update: whole, last, uncuttable, isEmpty: false }
+  return { update: whole, last, uncuttable, endsInsideText, isEmpty: false }
 }

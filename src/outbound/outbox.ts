@@ -34,6 +34,8 @@ export interface OutboxSettings extends FlowLimits {
   readonly closeGraceMs: number
   /** Least time between two presence frames to a congested client, ms. */
   readonly presenceIntervalMs: number
+  /** Longest part that is not cut because formatted text in it goes together, bytes (`WS_MAX_WHOLE_TEXT_BYTES`). */
+  readonly wholeTextBytes: number
 }
 
 /** Shared by all outboxes of a server. */
@@ -412,12 +414,13 @@ export class Outbox implements Drainable {
     // However late the newest of a diff is, it holds back the oldest.
     const at = Math.min(this.#owedAt, now)
     if (this.#refusedPart !== null) {
-      if (!this.#wire.write(this.#refusedPart, 'sync', at)) return false
+      if (!this.#wire.write(this.#refusedPart, 'sync', at, this.#refusedPart.length > size)) return false
       this.#refusedPart = null
       return true
     }
-    const part = this.#read(cursor)
+    const part = this.#read(cursor, this.#deps.settings.wholeTextBytes)
     if (part === null) return false
+    if (part.endsInsideText) this.#deps.metrics.splitTexts.add()
     const isAnswer = part.last && this.#owesStep2
     if (!part.isEmpty || isAnswer) {
       const frame = isAnswer ? encodeStep2(part.update) : encodeUpdate(part.update)
@@ -443,7 +446,7 @@ export class Outbox implements Drainable {
     if (this.#held.count > 1) {
       // One diff is smaller than many frames about the same shapes; when it is not, the frames go out as they are.
       const { clocks, deletes } = this.#held.owed()
-      const diff = this.#read(new DiffCursor(this.#source, clocks, deletes, this.#source.version))
+      const diff = this.#read(new DiffCursor(this.#source, clocks, deletes, this.#source.version), 0)
       if (diff === null) return false
       if (diff.last && diff.update.length < this.#held.bytes) {
         if (!this.#wire.write(encodeUpdate(diff.update), 'sync', first.at)) return false
@@ -456,10 +459,10 @@ export class Outbox implements Drainable {
     return true
   }
 
-  /** The next part. Null: the document broke, its room was told, and this client rests. */
-  #read(cursor: DiffCursor): DiffPart | null {
+  /** The next part, text that goes together up to `wholeBytes` in one. Null: the document broke, its room was told, and this client rests. */
+  #read(cursor: DiffCursor, wholeBytes: number): DiffPart | null {
     try {
-      return cursor.next(partBytes(this.#deps.settings))
+      return cursor.next(partBytes(this.#deps.settings), wholeBytes)
     } catch (error) {
       // It may have gone on without handing out what it read, so that only its beginning is sure.
       cursor.forgetSent()

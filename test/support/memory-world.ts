@@ -66,6 +66,7 @@ export class World {
       maxCongestedMs: 0,
       drainBatch: 3,
       closeGraceMs: 2000,
+      wholeTextBytes: 1 << 20,
       presenceIntervalMs: 33,
       ...options.outbox,
     }

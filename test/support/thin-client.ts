@@ -14,6 +14,7 @@ let connections = 0
 let parked = 0
 let closes = 0
 let updatesBeforeSync = 0
+let own = 0
 class CountingSocket extends WebSocket {
   constructor(address: string, protocols?: string[]) {
     super(address, protocols)
@@ -27,8 +28,9 @@ const provider = new WebsocketProvider(url, room, doc, { WebSocketPolyfill: Coun
 doc.on('afterTransaction', () => {
   if (doc.store.pendingStructs !== null) parked++
 })
-doc.on('update', () => {
+doc.on('update', (_update: Uint8Array, _origin: unknown, _doc: Y.Doc, transaction: Y.Transaction) => {
   if (!provider.synced) updatesBeforeSync++
+  if (transaction.local) own++
 })
 const state = () => ({
   ms: Math.round(performance.now() - started),
@@ -36,6 +38,7 @@ const state = () => ({
   closes,
   parked,
   updatesBeforeSync,
+  own,
   vector: [...Y.decodeStateVector(Y.encodeStateVector(doc))],
   deletes: [...Y.createDeleteSetFromStructStore(doc.store).clients].map(([client, items]) => [
     client,

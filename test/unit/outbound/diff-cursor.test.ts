@@ -116,7 +116,7 @@ test('[FC4] a small diff is one part with its structs and its deletions', () => 
   board.getText('text').insert(0, 'big ')
   const [part, ...more] = drain(new DiffCursor(sourceOf(board), before, missed), receiver)
   expect(more).toEqual([])
-  expect(part).toMatchObject({ last: true, uncuttable: false, isEmpty: false })
+  expect(part).toMatchObject({ last: true, uncuttable: false, endsInsideText: false, isEmpty: false })
   expect(receiver.getText('text').toString()).toBe('big world')
 })
 
@@ -151,7 +151,7 @@ test('[FC4] deletions alone are owed too, although the vectors are equal', () =>
 test('[FC4] a receiver that lacks nothing gets one empty part', () => {
   const board = alternatingBoard(20)
   const resync = new DiffCursor(sourceOf(board), vectorOf(board), new DeleteRanges())
-  const empty = { update: Uint8Array.of(0, 0), last: true, uncuttable: false, isEmpty: true }
+  const empty = { update: Uint8Array.of(0, 0), last: true, uncuttable: false, endsInsideText: false, isEmpty: true }
   expect(resync.next()).toEqual(empty)
   expect(joinerOf(sourceOf(newDoc())).next()).toEqual(empty)
   expect(new DiffCursor(sourceOf(board), vectorOf(board), DeleteRanges.full()).next()).toEqual(empty)

@@ -41,6 +41,7 @@ function setup(options: { notices?: boolean; drainBatch?: number; maxCongestedMs
         maxCongestedMs: options.maxCongestedMs ?? 0,
         drainBatch: options.drainBatch ?? 16,
         closeGraceMs: 500,
+        wholeTextBytes: 1 << 20,
         presenceIntervalMs: 33,
       },
       clock,
