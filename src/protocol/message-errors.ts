@@ -11,6 +11,7 @@ export const MESSAGE_ERRORS: readonly string[] = [
     'apply_failed',
     'gap_overflow',
     'map_entry',
+    'neighbours',
     'circle',
     ...FRAME_ERRORS,
     ...PRESENCE_ERRORS,

@@ -27,12 +27,14 @@ export interface UpdateSummary {
   /** Where the delete set begins in the bytes. */
   readonly deleteSetAt: number
   /**
-   * Whether some struct of several units may be a map entry, which Yjs only ever makes of deleted ones: see map-entries.
-   * `if_followed_is`: only if one of the structs that `followed` names is an entry.
+   * Whether some struct may lie where Yjs puts none: see struct-places. `if_neighbours`: only those that `neighbours` tells of.
    */
-  readonly longEntries: 'no' | 'if_followed_is' | 'maybe'
-  /** What structs of several units follow, outside of their own section: client, clock, client, clock … */
-  readonly followed: readonly number[]
+  readonly places: 'fine' | 'if_neighbours' | 'unclear'
+  /**
+   * Of each such struct four numbers, its origin and its right origin; a client of -1: it has none. Then 1 when it has content
+   * of several units, else 0. None is in its own section.
+   */
+  readonly neighbours: readonly number[]
   /** No structs and no deletes: applying it changes nothing. */
   readonly isEmpty: boolean
   /** Per author in descending order: the clocks [from, to), including Skips. */
@@ -67,8 +69,8 @@ export interface CheckLimits {
 
 const NO_BYTES = new Uint8Array(0)
 const NONE: number[] = []
-/** Of what is followed so much is noted: an edit by hand has one or two. */
-const MAX_FOLLOWED = 16
+/** So many numbers are noted: an edit by hand has one or two such structs. */
+const MAX_NEIGHBOURS = 40
 
 export class UpdateScan {
   private readonly walk = new StructWalk()
@@ -80,8 +82,8 @@ export class UpdateScan {
   private skips = 0
   private leansOnOthers = false
   private deleteRanges = 0
-  private mayHaveLongEntries = false
-  private followed: number[] = NONE
+  private placesAreUnclear = false
+  private neighbours: number[] = NONE
   private deleteSetAt = -1
   private sectionsLeft = 0
   private structsLeft = 0
@@ -103,8 +105,8 @@ export class UpdateScan {
     this.skips = 0
     this.leansOnOthers = false
     this.deleteRanges = 0
-    this.mayHaveLongEntries = false
-    this.followed = NONE
+    this.placesAreUnclear = false
+    this.neighbours = NONE
     this.deleteSetAt = -1
     this.structsLeft = 0
     this.rangesLeft = 0
@@ -138,8 +140,8 @@ export class UpdateScan {
       authors: this.spans.length / 3,
       deleteRanges,
       deleteSetAt: this.deleteSetAt,
-      longEntries: this.mayHaveLongEntries ? 'maybe' : this.followed === NONE ? 'no' : 'if_followed_is',
-      followed: this.followed,
+      places: this.placesAreUnclear ? 'unclear' : this.neighbours === NONE ? 'fine' : 'if_neighbours',
+      neighbours: this.neighbours,
       isEmpty: structs === 0 && deleteRanges === 0,
       sections: sectionsOf(this.spans),
       deletes: deleteRanges === 0 ? [] : this.deletes(),
@@ -151,7 +153,7 @@ export class UpdateScan {
     this.walk.bytes = NO_BYTES
     this.names = undefined
     this.spans = []
-    this.followed = NONE
+    this.neighbours = NONE
   }
 
   private runStructs(until: number): boolean {
@@ -172,7 +174,7 @@ export class UpdateScan {
         else {
           this.structs++
           this.leansOnOthers ||= walk.leansOnOthers
-          if (walk.length > 1 && walk.isLongContent) this.noteLong()
+          if (walk.length > 1 || walk.rightClient >= 0) this.notePlace()
         }
       }
       this.spans.push(walk.client, this.sectionFrom, walk.clockEnd)
@@ -200,15 +202,22 @@ export class UpdateScan {
     return true
   }
 
-  private noteLong(): void {
+  private notePlace(): void {
     const { walk } = this
-    const client = walk.originClient >= 0 ? walk.originClient : walk.rightClient
-    const clock = walk.originClient >= 0 ? walk.originClock : walk.rightClock
-    if (client < 0) this.mayHaveLongEntries ||= walk.isKeyed
-    else if (client === walk.client && clock >= this.sectionFrom) this.mayHaveLongEntries = true
-    else if (this.followed === NONE) this.followed = [client, clock]
-    else if (this.followed.length < 2 * MAX_FOLLOWED) this.followed.push(client, clock)
-    else this.mayHaveLongEntries = true
+    const { originClient, rightClient } = walk
+    const isLong = walk.isLongContent
+    if (!isLong && rightClient < 0) return
+    if (originClient < 0 && rightClient < 0) this.placesAreUnclear ||= walk.isKeyed
+    else if (this.isOwn(originClient, walk.originClock) || this.isOwn(rightClient, walk.rightClock)) {
+      this.placesAreUnclear = true
+    } else if (this.neighbours.length === MAX_NEIGHBOURS) this.placesAreUnclear = true
+    else {
+      if (this.neighbours === NONE) this.neighbours = []
+      this.neighbours.push(originClient, walk.originClock, rightClient, walk.rightClock, isLong ? 1 : 0)
+    }
+  }
+  private isOwn(client: number, clock: number): boolean {
+    return client === this.walk.client && clock >= this.sectionFrom
   }
 
   /** A second walk over a delete set that is known to be good is cheaper than keeping what may be refused. */

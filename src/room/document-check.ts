@@ -4,13 +4,19 @@
  */
 import * as Y from 'yjs'
 import { withoutKnown } from '../protocol/known-structs.ts'
-import { DeletedClocks, deleteLongEntries, type IsEntry } from '../protocol/map-entries.ts'
+import {
+  DeletedClocks,
+  judgePlaces,
+  type KnownPlaces,
+  type Parent,
+  type PlaceFault,
+} from '../protocol/struct-places.ts'
 import { MAX_TYPE_DEPTH, typeDepth } from '../protocol/type-nesting.ts'
 import type { UpdateSummary } from '../protocol/update-check.ts'
 import { typeLevels } from './type-levels.ts'
 
 /** Why an update is refused that passed the check of its bytes: labels of `ws_message_errors_total`. */
-export type DocumentFault = 'map_entry' | 'nesting'
+export type DocumentFault = PlaceFault | 'nesting'
 
 /** The update that a part was cut from, and what the check found in it. */
 export interface Whole {
@@ -18,20 +24,16 @@ export interface Whole {
   readonly summary: UpdateSummary
 }
 
-export class DocumentCheck {
+export class DocumentCheck implements KnownPlaces {
+  readonly #doc: Y.Doc
   readonly #stateOf: (client: number) => number
-  readonly #isEntry: IsEntry
   readonly #levelOf: (client: number, clock: number) => number
 
   /** `stateOf`: the document's next clock of an author. */
   constructor(doc: Y.Doc, stateOf: (client: number) => number) {
+    this.#doc = doc
     this.#stateOf = stateOf
     this.#levelOf = typeLevels(doc)
-    this.#isEntry = (client, clock) => {
-      if (clock >= stateOf(client)) return false
-      const item = Y.getItem(doc.store, Y.createID(client, clock)) as Y.Item | Y.GC
-      return item instanceof Y.Item && item.parentSub !== null
-    }
   }
 
   /** What of a part the document does not have. The same bytes for nearly all. */
@@ -40,24 +42,60 @@ export class DocumentCheck {
     return part
   }
 
-  /** The part as it may be applied, or why it may not. It must not lean on anything that is not there. */
-  judge(part: Uint8Array, whole: Whole): Uint8Array | DocumentFault {
+  /**
+   * The part as it may be applied, or why it may not. It must not lean on anything that is not there. `isNews`: what was known
+   * was left out of it, so that the summary does not tell where it begins.
+   */
+  judge(part: Uint8Array, whole: Whole, isNews: boolean): Uint8Array | DocumentFault {
     const { summary } = whole
-    let fit: Uint8Array | null = part
-    if (this.#mayHaveLongEntries(summary)) {
-      fit = deleteLongEntries(part, this.#isEntry, () => new DeletedClocks(whole.update, summary.deleteSetAt))
-      if (fit === null) return 'map_entry'
+    let fit: Uint8Array | DocumentFault = part
+    if (isNews || !this.#isPlacedWell(summary)) {
+      fit = judgePlaces(part, this, () => new DeletedClocks(whole.update, summary.deleteSetAt))
+      if (typeof fit === 'string') return fit
     }
     return summary.types > 0 && typeDepth(fit, this.#levelOf) > MAX_TYPE_DEPTH ? 'nesting' : fit
   }
 
-  #mayHaveLongEntries({ longEntries, followed }: UpdateSummary): boolean {
-    if (longEntries !== 'if_followed_is') return longEntries === 'maybe'
-    for (let i = 0; i < followed.length; i += 2) {
-      const [client, clock] = [followed[i]!, followed[i + 1]!]
-      // What is not there comes with the update itself.
-      if (clock >= this.#stateOf(client) || this.#isEntry(client, clock)) return true
+  parentOf(client: number, clock: number): Parent | null {
+    return (this.#itemAt(client, clock)?.parent as Y.AbstractType<unknown> | undefined) ?? null
+  }
+  isEntry(client: number, clock: number): boolean {
+    return (this.#itemAt(client, clock)?.parentSub ?? null) !== null
+  }
+  typeAt(client: number, clock: number): Parent | null {
+    const content = this.#itemAt(client, clock)?.content
+    return content instanceof Y.ContentType ? content.type : null
+  }
+  root(name: string): Parent {
+    return this.#doc.share.get(name) ?? name
+  }
+
+  /** False: the structs themselves have to be looked at. */
+  #isPlacedWell({ places, neighbours }: UpdateSummary): boolean {
+    if (places !== 'if_neighbours') return places === 'fine'
+    for (let i = 0; i < neighbours.length; i += 5) {
+      const [client, clock, rightClient, rightClock] = [
+        neighbours[i]!,
+        neighbours[i + 1]!,
+        neighbours[i + 2]!,
+        neighbours[i + 3]!,
+      ]
+      const left = client < 0 ? undefined : this.#itemAt(client, clock)
+      const right = rightClient < 0 ? undefined : this.#itemAt(rightClient, rightClock)
+      // What is not there comes with the update itself, or is collected.
+      if (left === null || right === null) return false
+      if (right !== undefined && right.parentSub !== null) return false
+      if (left === undefined) continue
+      if (right !== undefined && left.parent !== right.parent) return false
+      if (left.parentSub !== null && (right !== undefined || neighbours[i + 4] === 1)) return false
     }
-    return false
+    return true
+  }
+
+  #itemAt(client: number, clock: number): Y.Item | null {
+    const structs = this.#doc.store.clients.get(client)
+    if (structs === undefined || clock >= this.#stateOf(client)) return null
+    const struct = structs[Y.findIndexSS(structs, clock)]
+    return struct instanceof Y.Item ? struct : null
   }
 }

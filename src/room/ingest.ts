@@ -231,14 +231,14 @@ export class Ingest {
     const quick = news === received.update ? gapOf(summary, this.#stateOf) : undefined
     const gap = quick === undefined ? findGap(news, this.#stateOf) : quick
     if (gap === null) {
-      if (!this.#apply(unit, member, news, whole)) return false
+      if (!this.#apply(unit, news, whole, news !== update)) return false
     } else if (!isAnswer) {
       this.#units.push(unit)
       this.#park(member, news, gap)
     } else {
       // Its author waits for the same: what can be taken in is.
       const { ready, waiting } = partReady(news, this.#stateOf)
-      if (!this.#apply(unit, member, ready, whole)) return false
+      if (!this.#apply(unit, ready, whole, news !== update)) return false
       if (waiting !== null) this.#park(member, waiting, findGap(waiting, this.#stateOf) ?? gap)
     }
     // An answer holds all its author has: asking again would bring the same.
@@ -249,8 +249,9 @@ export class Ingest {
   }
 
   /** Gives the document a part of what was sent. False: it is nothing that Yjs can have made. */
-  #apply(source: Apply | Applied, member: Member, part: Uint8Array, whole: Whole): boolean {
-    const fit = this.#check.judge(part, whole)
+  #apply(source: Apply | Applied, part: Uint8Array, whole: Whole, isNews: boolean): boolean {
+    const { member } = 'member' in source ? source : source.received
+    const fit = this.#check.judge(part, whole, isNews)
     if (typeof fit === 'string') {
       this.#strike(member, fit)
       return false
@@ -309,7 +310,7 @@ export class Ingest {
     this.#current = part
     const news = this.#check.newsOf(update, whole)
     const gap = findGap(news, this.#stateOf)
-    if (gap === null) this.#apply(part, member, news, whole)
+    if (gap === null) this.#apply(part, news, whole, news !== update)
     else this.#park(member, news, gap)
     this.#current = null
   }
@@ -317,7 +318,10 @@ export class Ingest {
   /** What the store had for long is nobody's offence: a part that cannot be taken in is left where it is. */
   #applyOrphan(update: Uint8Array): void {
     const check = checkUpdate(update)
-    const fit = check.ok ? this.#check.judge(update, { update, summary: check.summary }) : check.reason
+    if (!check.ok) return
+    const whole = { update, summary: check.summary }
+    const news = this.#check.newsOf(update, whole)
+    const fit = this.#check.judge(news, whole, news !== update)
     if (typeof fit === 'string') this.#deps.log.error({ reason: fit }, 'stored part could not be applied')
     else applyOwned(this.#doc, fit)
   }
