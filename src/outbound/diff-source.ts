@@ -19,11 +19,16 @@ const SNAPSHOT_IDLE_VERSIONS = 2048
 /** Structs looked at per part of a joiner: 0.3 ms, and several times as many as a part of 64 KiB holds. */
 const SCAN_STRUCTS = 8192
 
-/**
- * Authors of late changes that are remembered, so that a cursor need not look through all that a board ever had after every
- * edit: a second or two of a busy room.
- */
-const RECENT_AUTHORS = 256
+export interface DiffSourceLimits extends DiffCacheLimits {
+  /**
+   * Authors that are remembered with their last change, so that a cursor need not look through all that a board ever had
+   * after every edit.
+   */
+  readonly recentAuthors: number
+}
+
+/** As many as write at a time in a large room. */
+const RECENT_AUTHORS = 128
 
 interface HeldSnapshot {
   readonly scan: DeleteScan
@@ -43,9 +48,10 @@ export class DiffSource {
   }
   private readonly marks: MarkSearch
   private changes = 0
-  /** Who changed something, and with which change it came; of all changes after `recentFrom`. */
-  private recent: { readonly version: number; readonly client: number }[] = []
+  /** With which change an author's last structs came, the oldest first; complete for all changes after `recentFrom`. */
+  private readonly recent = new Map<number, number>()
   private recentFrom = 0
+  private readonly recentAuthors: number
   /** Sum of all authors' clocks, once somebody has asked for it. */
   private clocks: number | null = null
   private vector: { readonly version: number; readonly bytes: Uint8Array } | null = null
@@ -53,8 +59,9 @@ export class DiffSource {
   private readonly onTransaction: (transaction: Y.Transaction) => void
 
   /** Listens to `doc` until `close()`. */
-  constructor(doc: Y.Doc, limits: Partial<DiffCacheLimits> = {}) {
+  constructor(doc: Y.Doc, limits: Partial<DiffSourceLimits> = {}) {
     this.doc = doc
+    this.recentAuthors = limits.recentAuthors ?? RECENT_AUTHORS
     this.names = new RootNames(doc)
     this.cache = new DiffCache({ ...DIFF_CACHE_LIMITS, ...limits })
     this.marks = new MarkSearch(doc.store)
@@ -69,21 +76,20 @@ export class DiffSource {
   }
 
   /** Authors with structs newer than a version; null when that is too long ago to say. */
-  authorsSince(version: number): ReadonlySet<number> | null {
+  authorsSince(version: number): readonly number[] | null {
     if (version < this.recentFrom) return null
-    const authors = new Set<number>()
-    for (let i = this.recent.length - 1; i >= 0 && this.recent[i]!.version > version; i--) {
-      authors.add(this.recent[i]!.client)
-    }
+    const authors: number[] = []
+    for (const [client, changedAt] of this.recent) if (changedAt > version) authors.push(client)
     return authors
   }
 
-  /** The document's state vector as the bytes of a SyncStep1: walked through once a version, however many ask. */
+  /** The document's state vector, encoded: walked through once a version, however many are asked with it. */
   stateVector(): Uint8Array {
-    if (this.vector?.version !== this.changes) {
-      this.vector = { version: this.changes, bytes: Y.encodeStateVector(this.doc) }
-    }
-    return this.vector.bytes
+    const known = this.vector
+    if (known !== null && known.version === this.changes) return known.bytes
+    const bytes = Y.encodeStateVector(this.doc)
+    this.vector = { version: this.changes, bytes }
+    return bytes
   }
 
   /** The share of the document's structs that a client with this vector lacks, 0 to 1. */
@@ -137,6 +143,7 @@ export class DiffSource {
   forgetCache(): void {
     this.cache.clear()
     this.held = null
+    this.vector = null
   }
 
   close(): void {
@@ -157,13 +164,14 @@ export class DiffSource {
       const before = beforeState.get(client) ?? 0
       if (before === clock) continue
       grown++
-      this.recent.push({ version: this.changes + 1, client })
+      this.recent.delete(client)
+      this.recent.set(client, this.changes + 1)
       if (this.clocks !== null) this.clocks += clock - before
     }
-    if (this.recent.length > 2 * RECENT_AUTHORS) {
-      this.recent = this.recent.slice(-RECENT_AUTHORS)
-      // Of the change whose authors are the oldest here, some may be gone.
-      this.recentFrom = this.recent[0]!.version
+    for (const [client, changedAt] of this.recent) {
+      if (this.recent.size <= this.recentAuthors) break
+      this.recent.delete(client)
+      this.recentFrom = changedAt
     }
     return grown
   }

@@ -34,6 +34,7 @@ export interface WorldOptions {
   /** Whether boards are stored: they are unless told otherwise. */
   readonly durable?: boolean
   readonly refillMs?: number
+  readonly maxDocAuthors?: number
 }
 
 const FROM_SERVER = 'server'
@@ -90,7 +91,7 @@ export class World {
         idleMs: 10_000,
         maxRooms: 1000,
         maxDocBytes: 1 << 24,
-        maxDocAuthors: 16_384,
+        maxDocAuthors: options.maxDocAuthors ?? 16_384,
         maxIdsPerConnection: 8,
       },
       clock: this.clock,

@@ -33,7 +33,9 @@ function playSeed(seed: number): void {
   const world = new RandomWorld(random)
   const source = new DiffSource(
     world.server,
-    random.chance(0.2) ? { bytes: 2000, idleLookups: 5, vectorEntries: 10 } : {},
+    random.chance(0.2)
+      ? { bytes: 2000, idleLookups: 5, vectorEntries: 10, recentAuthors: random.below(3) }
+      : { recentAuthors: random.pick([1, 2, 128]) },
   )
   open.push(world, source)
   const waiting: Waiting[] = []
