@@ -215,7 +215,7 @@ export const SETTINGS = {
     Math.floor(memoryBytes() * 0.75),
     64 * MiB,
     2 ** 50,
-    'Resident memory above which no new client is let in (1013) and `/readyz` is red.',
+    'Resident memory above which no new client is let in (1013), `/readyz` is red, and the server lets go: empty rooms, clients that do not keep up, the largest rooms.',
   ),
   maxConnections: number('MAX_CONNECTIONS', 20_000, 1, 10_000_000, 'Open sockets; one more is closed with 1013.'),
   maxConnectionsPerIp: number(

@@ -7,6 +7,7 @@ import pino, { type Logger } from 'pino'
 import { adjustedSettings } from './adjusted-settings.ts'
 import { adminFacts } from './admin-facts.ts'
 import { Lingering } from './budget/lingering.ts'
+import type { MemoryGuard } from './budget/memory-guard.ts'
 import { singleNode } from './cluster/single-node.ts'
 import { type Config, ConfigError, complete } from './config.ts'
 import { createRoutes } from './http/routes.ts'
@@ -23,6 +24,7 @@ import { Oversized } from './inbound/oversized.ts'
 import { Rates } from './inbound/rate-limiter.ts'
 import { Reception } from './inbound/reception.ts'
 import { SecondChances } from './inbound/second-chances.ts'
+import { guardMemory, memoryFigures } from './memory.ts'
 import { Boundary } from './observe/boundary.ts'
 import { every } from './observe/clock.ts'
 import { EveryTenth } from './observe/every-tenth.ts'
@@ -161,7 +163,9 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     cluster: singleNode,
   })
   const flood = new FrameFlood(config.maxFramesPerSecond, clock)
-  const isFull = (): boolean => watch.residentBytes > config.maxMemoryBytes
+  const late = new LateWrites()
+  const unreadAnswers = new UnreadAnswers()
+  const isFull = (): boolean => memory.isShort
   const descriptors = readDescriptors()
   const lingering = new Lingering(clock)
   const limits = createConnectionLimits({
@@ -193,7 +197,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       metrics,
       log,
       registry,
-      late: new LateWrites(),
+      late,
       flood,
       floods: new EveryTenth(),
       refusals: new EveryTenth(),
@@ -232,6 +236,18 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       },
     },
   })
+  const owners = {
+    clock,
+    log,
+    metrics,
+    watch,
+    registry,
+    reception,
+    late,
+    unreadAnswers,
+    maxBytes: config.maxMemoryBytes,
+  }
+  const memory: MemoryGuard = guardMemory(owners)
   metrics.activeSockets = () => reception.sessions.size
   metrics.lingeringSockets = () => lingering.total
   metrics.openDescriptors = countDescriptors
@@ -240,6 +256,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   metrics.eventLoopLagSeconds = () => watch.lagSeconds
   metrics.oldestUnsentSeconds = () => oldestUnsent(reception, clock.now())
   const stopSweep = every(clock, config.bufferSweepIntervalMs, () => {
+    metrics.memoryHeld = memoryFigures(owners)
     metrics.bufferedBytes = 0
     for (const session of reception.sessions) {
       try {
@@ -284,7 +301,6 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     page,
     onError: (error) => errors.caught('http', error),
   })
-  const unreadAnswers = new UnreadAnswers()
   const endpoint: Endpoint = new Endpoint({
     host: config.host,
     port: config.port,
@@ -301,6 +317,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   const stopTimers = (): void => {
     stopSweep()
     flood.stop()
+    memory.stop()
     watch.stop()
     scheduler.stop()
   }

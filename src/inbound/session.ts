@@ -5,6 +5,8 @@
  */
 import type { Logger } from 'pino'
 import * as Y from 'yjs'
+import { type MemoryFigures, noFigures } from '../budget/memory-figures.ts'
+import type { Holder } from '../budget/memory-guard.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { EveryTenth } from '../observe/every-tenth.ts'
 import { LazyLog } from '../observe/lazy-log.ts'
@@ -288,6 +290,42 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     this.#deps.late.release(this.#state.held)
     this.#state = { name: 'gone' }
     this.#backlog = null
+  }
+
+  /** Bytes in the socket's own buffer. */
+  get bufferedBytes(): number {
+    return this.#sink.bufferedBytes
+  }
+  /** Adds what is held for this client to `into`, and returns its sum. */
+  tally(into: MemoryFigures): number {
+    const sockets = this.#sink.bufferedBytes
+    const queues = this.outbox?.queuedBytes ?? 0
+    const backlogs = this.waitingBytes
+    const parked = this.#state.name === 'joined' ? this.#state.member.repair.parkedBytes : 0
+    into.sockets += sockets
+    into.queues += queues
+    into.backlogs += backlogs
+    into.parked += parked
+    return sockets + queues + backlogs + parked
+  }
+  /**
+   * This client as a holder of memory, if it is one that does not do well: it does not take what it is sent, or has sent what
+   * is not applied yet. Null for all others.
+   */
+  slowHolder(): Holder | null {
+    const { outbox } = this
+    const intake = this.#state.name === 'joined' ? this.#state.room.waitingBytes(this.#state.member) : 0
+    const isSlow = outbox === null || outbox.state !== 'live' || intake > 0 || this.#pongBytes > 0
+    if (!isSlow) return null
+    return {
+      bytes: this.tally(noFigures()) + intake,
+      describe: () => ({ room: this.#request.room, address: this.#request.address, state: outbox?.state }),
+      shed: () => {
+        // One that is ending already has had its time.
+        if (outbox?.state === 'ending') this.#sink.cut()
+        else this.end(CLOSE.memoryShort)
+      },
+    }
   }
 
   /** Bytes of frames that wait to be handled. */

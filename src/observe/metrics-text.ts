@@ -163,6 +163,20 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       'Parts of a diff that ended inside formatted text, because what goes together is longer than WS_MAX_WHOLE_TEXT_BYTES.',
       metrics.splitTexts.value,
     )
+    .labelled(
+      'gauge',
+      'memory_held_bytes',
+      'Bytes held for anybody, by kind, at the last sweep; documents are estimated.',
+      ['kind'],
+      rows(metrics.memoryHeld),
+    )
+    .labelled(
+      'counter',
+      'memory_shed_total',
+      'What was let go because memory was short: empty rooms, clients that do not keep up, the largest rooms.',
+      ['kind'],
+      rows(metrics.memoryShed.values),
+    )
     .gauge('ws_queue_depth_max', 'Longest client queue of the last minute, frames.', metrics.queueDepthMax.get(nowMs))
     .gauge(
       'ws_oldest_unsent_seconds',

@@ -47,6 +47,34 @@ export type CaughtAt = (typeof CAUGHT_AT)[number]
 /** How somebody was refused at the upgrade: with a close frame after it, or before it with an HTTP status. */
 export const REFUSAL_ANSWERS = ['close_frame', 'http'] as const
 
+/** What the server holds for anybody, by kind: a closed set, the label of `memory_held_bytes`. */
+export const MEMORY_KINDS = [
+  /** Sent, and not taken by the kernel yet: frames and pongs in the socket library's buffers. */
+  'sockets',
+  /** Frames held for clients that are behind, and what describes what they are owed. */
+  'queues',
+  /** Frames that came before their client was in its room, or that a budget put off. */
+  'backlogs',
+  /** Updates that were received and are not in their document yet. */
+  'intake',
+  /** Parts of updates that wait for a predecessor. */
+  'parked',
+  /** HTTP answers that nobody has read yet. */
+  'answers',
+  'presence',
+  /** Documents, estimated from their bytes and structs. */
+  'documents',
+  /** Parts already written, shared by those who load a board. */
+  'caches',
+  /** Updates that storage has not got yet. */
+  'unsaved',
+] as const
+export type MemoryKind = (typeof MEMORY_KINDS)[number]
+
+/** What is let go when memory is short: rooms that nobody is in, clients that do not keep up, the largest rooms. */
+export const SHED_KINDS = ['idle_room', 'client', 'room'] as const
+export type ShedKind = (typeof SHED_KINDS)[number]
+
 export const EVICTION_REASONS = ['buffer_limit', 'congested'] as const
 export type EvictionReason = (typeof EVICTION_REASONS)[number]
 
@@ -79,6 +107,7 @@ export class Metrics {
   readonly roomsRebuilt = new LabelledCounter(BREAK_SITES)
   readonly roomsGivenUp = new Counter()
   readonly closes = new LabelledCounter(CLOSE_CODES)
+  readonly memoryShed = new LabelledCounter(SHED_KINDS)
   readonly refusals = new LabelledCounter(REFUSAL_ANSWERS)
   readonly splitTexts = new Counter()
   readonly queueDepthMax = new RecentMax()
@@ -91,6 +120,8 @@ export class Metrics {
   readonly bytesReceived = new Counter()
   readonly bytesSent = new Counter()
 
+  /** Bytes held for anybody, by kind, as of the last sweep. */
+  memoryHeld: Readonly<Record<MemoryKind, number>> = new LabelledCounter(MEMORY_KINDS).values
   /** Bytes held for all clients, socket and queue, as of the last sweep (`WS_BUFFER_SWEEP_INTERVAL_MS`). */
   bufferedBytes = 0
   activeSockets: () => number = () => 0

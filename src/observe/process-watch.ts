@@ -31,6 +31,11 @@ export class ProcessWatch {
     ]
   }
 
+  /** Resident memory now, bytes. */
+  readResident(): number {
+    this.residentBytes = this.#memory.read()
+    return this.residentBytes
+  }
   /** How late a timer was, worst of the last minute, seconds. */
   get lagSeconds(): number {
     return this.#lag.get(this.#clock.now())

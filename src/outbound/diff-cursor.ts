@@ -98,6 +98,11 @@ export class DiffCursor implements Receiver {
     this.advanced.clear()
   }
 
+  /** Clocks of the vectors that describe what the receiver has. */
+  get clocks(): number {
+    return this.base.size + (this.later?.size ?? 0) + this.advanced.size
+  }
+
   /** To be told of every transaction from the cursor's creation on, also after `last` while the cursor is in use. */
   addDeletes(deleteSet: DeleteSet): void {
     this.deletes.add(deleteSet)

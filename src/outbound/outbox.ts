@@ -12,6 +12,7 @@
  *
  * The rules behind it, each of which loses edits when broken, are in docs/protocol.md ("A client that falls behind").
  */
+import { CLOCK_BYTES } from '../budget/memory-figures.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
 import type { EvictionReason, Metrics, ResyncCause } from '../observe/metrics.ts'
@@ -128,6 +129,10 @@ export class Outbox implements Drainable {
   /** Bytes the server holds for this client: the socket's buffer and the queue. */
   get heldBytes(): number {
     return this.#state === 'closed' ? 0 : this.#wire.bufferedBytes + this.#held.bytes
+  }
+  /** Bytes of what is queued above the socket: frames, and what describes a client that is behind. */
+  get queuedBytes(): number {
+    return this.#held.bytes + (this.#refusedPart?.length ?? 0) + (this.#cursor?.clocks ?? 0) * CLOCK_BYTES
   }
   /** When the oldest frame that the client has not taken was accepted, clock ms; null when it has everything. */
   get oldestUnsentAt(): number | null {

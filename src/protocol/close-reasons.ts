@@ -29,5 +29,6 @@ export const CLOSE = {
   tooManyFrames: { code: 1013, text: 'too many frames', retry: true },
   tooManyConnections: { code: 1013, text: 'too many connections', retry: true },
   cannotCheckAccess: { code: 1013, text: 'access cannot be checked now', retry: true },
+  memoryShort: { code: 1013, text: 'memory is short', retry: true },
   serverFull: { code: 1013, text: 'server full', retry: true },
 } as const satisfies Record<string, CloseReason>

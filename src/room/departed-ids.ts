@@ -28,8 +28,16 @@ export const heirOf = (identity: string, now: number): Heir => ({ identity, unti
 export const waiting = (heir: Heir | null, now: number): Heir | null =>
   heir !== null && now < heir.until ? heir : null
 
+/** What one takes in memory. */
+const DEPARTED_BYTES = 120
+
 export class DepartedIds {
   readonly #ids = new RecentMap<number, Departed>(MAX_REMOVED)
+
+  /** Bytes that are held, about. */
+  get heldBytes(): number {
+    return this.#ids.size * DEPARTED_BYTES
+  }
 
   /** The clock an id had; undefined when it is not known here. */
   clockOf(id: number): number | undefined {

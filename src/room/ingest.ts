@@ -89,6 +89,15 @@ export class Ingest {
     return this.#orphans.length > 0 || pendingStructs !== null || pendingDs !== null
   }
 
+  /** Bytes of updates that are not in the document yet. */
+  get heldBytes(): number {
+    return this.#intake.heldBytes + this.#orphans.reduce((sum, { update }) => sum + update.length, 0)
+  }
+  /** Those of one member. */
+  bytesOf(member: Member): number {
+    return this.#intake.bytesOf(member)
+  }
+
   bury(authors: Iterable<number>): void {
     for (const author of authors) this.#buried.add(author)
   }

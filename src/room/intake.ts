@@ -70,6 +70,19 @@ export class Intake {
     return this.#queues.size === 0
   }
 
+  /** Bytes of the updates that wait. */
+  get heldBytes(): number {
+    let bytes = 0
+    for (const member of this.#queues.keys()) bytes += this.bytesOf(member)
+    return bytes
+  }
+  /** Those of one member. */
+  bytesOf(member: Member): number {
+    let bytes = 0
+    for (const { received } of this.#queues.get(member) ?? []) bytes += received.update.length
+    return bytes
+  }
+
   add(received: Received): void {
     const { member, update, summary } = received
     const stage: Stage =

@@ -50,6 +50,9 @@ export class Repair {
   get awaiting(): boolean {
     return this.#awaiting
   }
+  get parkedBytes(): number {
+    return this.#parkedBytes
+  }
   get parked(): readonly ParkedPart[] {
     return this.#parked
   }

@@ -3,6 +3,8 @@
  * for before it is made again (FR6, FR7).
  */
 import type { Logger } from 'pino'
+import { type MemoryFigures, noFigures } from '../budget/memory-figures.ts'
+import type { Holder } from '../budget/memory-guard.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { Boundary } from '../observe/boundary.ts'
 import { type Clock, every } from '../observe/clock.ts'
@@ -53,6 +55,8 @@ interface Entry {
 /** A room that has not applied all it received is looked at again after this long, ms. */
 const RETRY_LEAVING_MS = 20
 const SWEEP_MS = 1_000
+/** What a room takes in memory beside what is in it. */
+const ROOM_BYTES = 8_192
 
 export class RoomRegistry {
   readonly #deps: RegistryDeps
@@ -89,6 +93,36 @@ export class RoomRegistry {
   get(name: string): Room | undefined {
     return this.#rooms.get(name)?.room
   }
+  /** Adds what is held for all rooms to `into`. */
+  tally(into: MemoryFigures): void {
+    for (const { room, keeper } of this.#rooms.values()) {
+      room.tally(into)
+      into.unsaved += keeper.unsavedBytes
+    }
+  }
+  /** Rooms as holders of memory: those nobody is in or waits for, or all. */
+  holders(onlyIdle: boolean): Holder[] {
+    const holders: Holder[] = []
+    const figures = noFigures()
+    for (const [name, entry] of this.#rooms) {
+      if (entry.leaving !== null || (onlyIdle && !this.#isIdle(entry))) continue
+      const { room } = entry
+      holders.push({
+        bytes: room.tally(figures) + ROOM_BYTES,
+        describe: () => ({ room: name, members: room.members.size }),
+        shed: () => this.#shed(name, entry),
+      })
+    }
+    return holders
+  }
+  /** Closes a room's members and takes it out of memory, as soon as it is saved. */
+  #shed(name: string, entry: Entry): void {
+    for (const { outbox } of [...entry.room.members]) outbox.end(CLOSE.memoryShort)
+    entry.cancelIdle?.()
+    entry.cancelIdle = null
+    this.#errors.background(this.#leaveMemory(name, entry))
+  }
+
   /** The first room whose board cannot be saved, for the readiness page. */
   get failing(): Failing | null {
     for (const { keeper } of this.#rooms.values()) if (keeper.failing !== null) return keeper.failing

@@ -5,6 +5,7 @@
  * A flush applies what came in one transaction; every Yjs `update` event becomes one frame, encoded once, for everybody.
  */
 import * as Y from 'yjs'
+import { CLOCK_BYTES, type MemoryFigures, STRUCT_BYTES } from '../budget/memory-figures.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
@@ -123,6 +124,27 @@ export class Room {
   /** Set while the room is without a document; it never rejects. */
   get rebuilding(): Promise<void> | null {
     return this.#rebuilding
+  }
+
+  /** Adds what is held for this room to `into`, and returns its sum. Also while there is no document. */
+  tally(into: MemoryFigures): number {
+    let structs = 0
+    for (const of of this.doc.store.clients.values()) structs += of.length
+    const documents = this.size.bytes + structs * STRUCT_BYTES
+    const caches = this.source.cache.bytes
+    const presence = this.presence.heldBytes
+    let intake = this.#ingest.heldBytes
+    for (const { has } of this.#questions) intake += has.size * CLOCK_BYTES
+    for (const update of this.#remote) intake += update.length
+    into.documents += documents
+    into.caches += caches
+    into.presence += presence
+    into.intake += intake
+    return documents + caches + presence + intake
+  }
+  /** Bytes that a member sent and that are not in the document yet. */
+  waitingBytes(member: Member): number {
+    return this.#ingest.bytesOf(member)
   }
 
   /** Nothing received is still to be applied. */

@@ -1,0 +1,154 @@
+/**
+ * Memory is one ledger with `MAX_MEMORY_BYTES` at its top. Over it the server lets go of what it holds before the kernel ends
+ * it, in this order, until it is below again; newcomers wait meanwhile.
+ *   garbage ─▶ empty rooms ─▶ the clients that hold most and do not keep up ─▶ the largest rooms
+ *
+ * Two figures: `resident` is what the kernel counts; it falls late, because V8 collects when it sees fit and the allocator
+ * keeps pages to use them again. `used` is what is really in use. Nobody is shed for pages that are only kept: it takes both.
+ */
+import { type Clock, every } from '../observe/clock.ts'
+import type { LabelledCounter } from '../observe/counters.ts'
+import type { ShedKind } from '../observe/metrics.ts'
+
+/** Somebody who holds memory, and can be made to let go of it. */
+export interface Holder {
+  /** Bytes, about. */
+  readonly bytes: number
+  /** Who it is, for the log. */
+  describe(): object
+  /** Lets go, now or within moments. */
+  shed(): void
+}
+
+export interface MemoryParts {
+  readonly clock: Clock
+  readonly log: { warn(facts: object, message: string): void; info(facts: object, message: string): void }
+  readonly shed: LabelledCounter<ShedKind>
+  /** `MAX_MEMORY_BYTES` */
+  readonly maxBytes: number
+  /** Resident bytes now. */
+  resident(): number
+  /** Bytes in use: live objects, buffers, and what the process took before it served anybody. */
+  used(): number
+  /** Collects garbage, all of it, at once. */
+  collect(): void
+  /** Rooms that nobody is in. */
+  idleRooms(): readonly Holder[]
+  /** Clients that do not keep up with what they are sent, or send more than can be handled. */
+  slowClients(): readonly Holder[]
+  /** All rooms; to shed one closes its members. */
+  rooms(): readonly Holder[]
+}
+
+/** How often resident memory is looked at, ms: at 1 Gbit/s 12 MB come in meanwhile. */
+const LOOK_MS = 100
+/** Sheds until this share of the limit is in use; above the first with nothing kept back, above the second sheds begin. */
+const ENOUGH = 0.8
+const TOO_MUCH = 0.9
+/** Newcomers are let in again below this share of the limit. */
+const RELIEVED = 0.95
+/** After this long it is seen what letting go has brought: close frames are read, or cut, in the meantime; ms. */
+const SETTLE_MS = 500
+/** A collection stops the loop for what it takes: so seldom that it is a tenth of the time at most. Least time between two, ms. */
+const COLLECT_MS = 1_000
+const COLLECT_SHARE = 10
+/** Near the limit garbage is collected before it makes anybody wait: above this share, as soon as so much was added. */
+const NEAR = 0.85
+const NEAR_COLLECT_MS = 10_000
+/** Nobody is shed for less than this. */
+const WORTHWHILE_BYTES = 65_536
+/** Rooms below this are not the problem. */
+const LARGE_ROOM_BYTES = 1_048_576
+/** How many clients are let go in one look at most: what comes of it is looked at before more are. */
+const MOST_AT_ONCE = 64
+
+export class MemoryGuard {
+  readonly #parts: MemoryParts
+  readonly #stop: () => void
+  #isShort = false
+  #settledAt = Number.NEGATIVE_INFINITY
+  #collectedAt = Number.NEGATIVE_INFINITY
+  #collectMs = 0
+  /** Something was let go since the last collection. */
+  #hasShed = false
+
+  constructor(parts: MemoryParts) {
+    this.#parts = parts
+    this.look()
+    this.#stop = every(parts.clock, LOOK_MS, () => this.look())
+  }
+
+  /** Whether nobody is let in just now. */
+  get isShort(): boolean {
+    return this.#isShort
+  }
+  stop(): void {
+    this.#stop()
+  }
+
+  /** One look; called by its timer, and by tests. */
+  look(): void {
+    const { maxBytes, clock } = this.#parts
+    const now = clock.now()
+    let resident = this.#parts.resident()
+    if (resident > maxBytes * NEAR && now >= this.#collectedAt + NEAR_COLLECT_MS) resident = this.#collect(now)
+    if (resident <= maxBytes) {
+      if (this.#isShort && resident < maxBytes * RELIEVED) this.#relieve(resident)
+      return
+    }
+    if (!this.#isShort) {
+      this.#isShort = true
+      this.#parts.log.warn({ resident, maxBytes }, 'memory is short: newcomers wait')
+    }
+    if (now < this.#settledAt) return
+    if (now >= this.#collectedAt + Math.max(COLLECT_MS, this.#collectMs * COLLECT_SHARE)) {
+      resident = this.#collect(now)
+      if (resident <= maxBytes) return
+    }
+    // What was let go last is garbage until it is collected: it must not cost anybody else its connection.
+    if (this.#hasShed) return
+    const used = this.#parts.used()
+    if (used <= maxBytes * TOO_MUCH) return
+    this.#shed(used - maxBytes * ENOUGH)
+    this.#hasShed = true
+    this.#settledAt = now + SETTLE_MS
+  }
+
+  #relieve(resident: number): void {
+    this.#isShort = false
+    this.#parts.log.info({ resident, maxBytes: this.#parts.maxBytes }, 'memory is enough again')
+  }
+  #collect(now: number): number {
+    this.#parts.collect()
+    this.#hasShed = false
+    this.#collectedAt = this.#parts.clock.now()
+    this.#collectMs = this.#collectedAt - now
+    return this.#parts.resident()
+  }
+
+  #shed(bytes: number): void {
+    const { idleRooms, slowClients, rooms } = this.#parts
+    let left = bytes
+    left = this.#letGo('idle_room', idleRooms.call(this.#parts), left, 0, MOST_AT_ONCE * 16)
+    if (left > 0) left = this.#letGo('client', slowClients.call(this.#parts), left, WORTHWHILE_BYTES, MOST_AT_ONCE)
+    // Whoever is in it may be doing well: only where nothing else was to be had, and one at a time.
+    if (left === bytes) this.#letGo('room', rooms.call(this.#parts), left, LARGE_ROOM_BYTES, 1)
+  }
+  /** Lets the largest go, those below `least` bytes excepted, until `left` is none or `most` are gone. What is left. */
+  #letGo(kind: ShedKind, holders: readonly Holder[], left: number, least: number, most: number): number {
+    const { shed, log } = this.#parts
+    let rest = left
+    let count = 0
+    const largest = [...holders].sort((a, b) => b.bytes - a.bytes)
+    for (const holder of largest) {
+      if (rest <= 0 || count >= most || holder.bytes < least) break
+      if (count === 0) log.warn({ kind, bytes: holder.bytes, ...holder.describe() }, 'memory is short: letting go')
+      holder.shed()
+      shed.add(kind)
+      rest -= holder.bytes
+      count++
+    }
+    if (count > 1) log.warn({ kind, count, bytes: left - rest }, 'memory is short: let go')
+    return rest
+  }
+}
