@@ -23,7 +23,12 @@ export interface Hook {
     remove(ids: Iterable<string>): void
     transact(work: () => void): void
   }
-  provider: { awareness: Awareness; synced: boolean; wsconnected: boolean }
+  provider: {
+    awareness: Awareness
+    synced: boolean
+    wsconnected: boolean
+    emit(name: string, args: readonly unknown[]): void
+  }
   connection: {
     state: { value: { is: string } }
     unsent: { count: { value: number } }

@@ -106,3 +106,13 @@ test('the weir panel is not for guests to find; the page may be embedded where t
   const policy = (await fetch(shown.httpUrl)).headers.get('content-security-policy')
   expect(policy).toContain("frame-ancestors https://wiki.example.org 'self'")
 })
+
+test('what bots drew goes with the tab they came from', async (t) => {
+  const server = await startServer(t)
+  const crowd = await openBoard(t, server.httpUrl, 'bots', { weir: true })
+  const page = await openBoard(t, server.httpUrl, 'bots')
+  await inPage(crowd, ({ trouble }) => trouble.addBots(3))
+  await untilInPage(page, ({ board }) => board.shapes.size >= 3)
+  await crowd.goto('about:blank')
+  await untilInPage(page, ({ board }) => board.shapes.size === 0)
+})

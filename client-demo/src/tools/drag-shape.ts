@@ -73,8 +73,8 @@ export function dragShapeTool(
     },
     up(press) {
       if (!start) return
-      place(press)
       tool.set('select')
+      place(press)
     },
     cancel: end,
     interrupt() {

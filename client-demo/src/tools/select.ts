@@ -229,6 +229,8 @@ export function selectTool(bench: Bench): SelectTool {
       const shown = moving ? shapes.map((shape) => ({ ...shape, box: boxAfter(shape) })) : shapes
       if (moving) for (const [i, shape] of shapes.entries()) paintShape(ctx, shape, theme, shown[i]!.box)
       for (const shape of shown) {
+        // The text field has a frame of its own.
+        if (editing.value === shape.id) continue
         if (!isLine(shape.kind) || shown.length > 1)
           paintOutline(ctx, boxOf(shape), accent, view.zoom, shown.length > 1 ? 1 : 1.5)
       }
