@@ -44,6 +44,9 @@ import { Toasts } from './ui/toast.ts'
 import { showWayToPeople } from './ui/way-back.ts'
 import { Trouble } from './weir/trouble.ts'
 
+/** Deletions come in groups; one attempt for each group. */
+const FULL_RETRY_MS = 1_000
+
 const room = roomOfThisPage()
 document.title = `${room} · y-weir`
 
@@ -127,6 +130,14 @@ identity.watch(({ name, color }) => presence.show({ name, color }))
 bench.tool.watch((tool) => {
   bench.editing.set(null)
   if (tool !== 'select') bench.selection.set(new Set())
+})
+// A board that was full may take the rest once something is gone from it: nobody has to think of trying again.
+let retry = 0
+board.changed.on((ids) => {
+  const { value: state } = connection.state
+  if (state.is !== 'refused' || state.code !== 4413 || [...ids].every((id) => board.shapes.has(id))) return
+  window.clearTimeout(retry)
+  retry = window.setTimeout(() => void connection.connect(), FULL_RETRY_MS)
 })
 connection.state.watch((state) => {
   // What is drawn on a board that was deleted would go nowhere, and nobody would ever see it.

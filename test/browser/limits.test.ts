@@ -8,11 +8,19 @@ import { agree, inPage, openBoard, test, untilInPage, useBrowser } from './brows
 
 useBrowser()
 
-test('the first load is under 250 KB compressed', () => {
+test('the first load is under 100 KB compressed: page, script, styles and the Latin typeface', () => {
   const demo = new URL('../../dist/demo/', import.meta.url)
-  const files = readdirSync(demo, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  const size = files.reduce((sum, file) => sum + gzipSync(readFileSync(`${file.parentPath}/${file.name}`)).length, 0)
-  expect(size).toBeLessThan(250 * 1024)
+  const read = (path: string) => readFileSync(new URL(path, demo))
+  const asked = [
+    ...read('index.html')
+      .toString()
+      .matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g),
+  ].map(([, path]) => path!)
+  const font = readdirSync(new URL('assets/', demo)).find((name) => name.startsWith('figtree-latin-400'))!
+  const files = ['index.html', 'favicon.svg', ...asked, `assets/${font}`]
+  expect(files).toHaveLength(5)
+  const size = files.reduce((sum, path) => sum + gzipSync(read(path)).length, 0)
+  expect(size).toBeLessThan(100 * 1024)
 })
 
 test('500 shapes dragged for 60 steps grow the board by less than 60 KB', async (t) => {
@@ -116,8 +124,8 @@ test('images that are too large or no pictures are refused in words, and nothing
     await page.click('.tool[data-tool="image"]')
     await (await chooser).setFiles({ name, mimeType: 'image/png', buffer })
   }
-  await choose('large.png', Buffer.alloc(61 * 1024 * 1024))
-  await page.waitForSelector('.toast-warning:has-text("up to 60 MB")')
+  await choose('large.png', Buffer.alloc(41 * 1024 * 1024))
+  await page.waitForSelector('.toast-warning:has-text("up to 40 MB")')
   await choose('drawing.png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))
   await page.waitForSelector('.toast-warning:has-text("Only PNG, JPEG, WebP and GIF")')
   expect(await inPage(page, ({ board }) => board.shapes.size)).toBe(0)

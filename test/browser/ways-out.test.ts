@@ -53,19 +53,25 @@ test('a deleted board says so, takes nothing more, and is saved as a new one', a
   await agree(a, b, 1)
 })
 
-test('a full board keeps what was drawn, and has a way on', async (t) => {
+test('a full board keeps what was drawn, has a way on, and takes the rest when something was deleted', async (t) => {
   const server = await startServer(t, { maxDocBytes: 64 * 1024 })
   const a = await openBoard(t, server.httpUrl, 'full')
+  const b = await openBoard(t, server.httpUrl, 'full')
   await inPage(a, ({ board }) => {
     for (let i = 0; i < 40; i++) {
       const points = Array.from({ length: 3_000 }, (_, j) => (j % 3 === 2 ? 0 : Math.sin(i + j) * 300))
-      board.create([{ kind: 'pen', box: [0, i * 10, 0, 0, 0], color: 'ink', width: 2, points }])
+      board.create([{ kind: 'pen', box: [50_000, i * 10, 0, 0, 0], color: 'ink', width: 2, points }])
     }
   })
   await a.waitForSelector('.banner[data-code="4413"]:not([hidden])')
   expect(await shapesOf(a)).toHaveLength(40)
   for (const words of ['Try again', 'Save as a new board', 'Export'])
     expect(await a.isVisible(`.banner button:has-text("${words}")`)).toBe(true)
+  // What others have and what only this page has are deleted alike; the rest then fits, without anybody's help.
+  await inPage(a, ({ board }) => board.remove(board.ordered().flatMap(({ id }, i) => (i % 5 === 0 ? [] : [id]))))
+  await lineIs(a, 'connected')
+  await agree(a, b, 8)
+  await untilInPage(a, ({ connection }) => connection.unsent.count.value === 0)
 })
 
 test('without a store on the device the pill says so, and a board is blank only when it is known to be', async (t) => {

@@ -2,7 +2,7 @@ import { announcedPixels, MAX_PIXELS } from './image-header.ts'
 import { imageType, MAX_IMAGE_BYTES } from './shape-validation.ts'
 
 /** What a person may choose: the largest photos of today's cameras. Above half a megabyte they are made smaller for the board. */
-const MAX_PICKED_BYTES = 60 * 1024 * 1024
+const MAX_PICKED_BYTES = 40 * 1024 * 1024
 const MAX_PICKED_PIXELS = 120_000_000
 /** Larger ones are decoded at this width: no more of them could be kept anyway. */
 const DECODED_WIDTH = 2_400
@@ -34,7 +34,7 @@ async function shrink(bitmap: ImageBitmap): Promise<Uint8Array<ArrayBuffer>> {
 export async function importImage(file: Blob): Promise<Imported> {
   if (file.size > MAX_PICKED_BYTES) {
     const size = (file.size / 1024 / 1024).toFixed(0)
-    throw new ImageRefused(`This image has ${size} MB. The board takes images up to 60 MB.`)
+    throw new ImageRefused(`This image has ${size} MB. The board takes images up to 40 MB.`)
   }
   const bytes = new Uint8Array(await file.arrayBuffer())
   const type = imageType(bytes)

@@ -37,7 +37,7 @@ const REFUSALS: Record<number, Refusal> = {
 
 const BOARD_FULL: Refusal = {
   title: 'This board is full',
-  advice: 'Your last changes are only here. Delete something and try again, or continue with a copy on a new board.',
+  advice: 'Your last changes are only here. Delete something, and they follow; or continue with a copy on a new board.',
 }
 
 export function refusalWords(code: number, reason: string): Refusal {

@@ -4,8 +4,10 @@
  *   out  `state`: what to tell the person · `unsent.count` · `noticed`
  */
 import * as decoding from 'lib0/decoding'
-import { WebsocketProvider } from 'y-websocket'
-import type * as Y from 'yjs'
+import * as encoding from 'lib0/encoding'
+import * as syncProtocol from 'y-protocols/sync'
+import { messageSync, WebsocketProvider } from 'y-websocket'
+import * as Y from 'yjs'
 import type { Signal } from '../signal.ts'
 import { Event, signal } from '../signal.ts'
 import { Meter, meteredSocket } from '../weir/meter.ts'
@@ -16,6 +18,7 @@ import { Unsent } from './unsent.ts'
 const NOTICE_MESSAGE = 100
 const RENEWED_CONNECT_MS = 500
 const CLIENT_ID_TAKEN = 4409
+const TOO_LARGE = 4413
 
 export type LineState =
   | {
@@ -51,6 +54,7 @@ export class Connection {
   #wasOnline = false
   #renewals = 0
   #paused = false
+  #wasFull = false
   /** The page goes on purpose, with everything safe on the device. */
   #leaving = false
   /** Close code 4409; see twin.ts. Null: told as any other refusal. */
@@ -71,7 +75,10 @@ export class Connection {
     this.unsent = new Unsent(doc, room, isLocal, step)
     this.liveness = new Liveness(this.provider, this.meter, () => this.#presumedDead())
     this.provider.messageHandlers[NOTICE_MESSAGE] = (_encoder, decoder) => this.#onNotice(decoder)
-    this.provider.on('status', () => this.#settle())
+    this.provider.on('status', ({ status }) => {
+      if (status === 'connected') this.#deleteFirst()
+      this.#settle()
+    })
     this.provider.on('sync', (synced: boolean) => this.#onSync(synced))
     this.provider.on('connection-close', (event) => this.#onClose(event?.code ?? 0))
     this.provider.on('closed', (event) => void this.#onRefused(event))
@@ -155,12 +162,27 @@ export class Connection {
     // An expired token is worth one new one; a second refusal in a row is final.
     if (event.code === 4401 && canRenewToken() && this.#renewals++ === 0) return this.connect()
     this.#refused = { code: event.code, reason: event.reason }
+    this.#wasFull = event.code === TOO_LARGE
     this.#settle()
     if (event.code === CLIENT_ID_TAKEN && this.onTaken) {
       await this.onTaken()
       this.#leaving = true
       location.reload()
     }
+  }
+
+  /**
+   * Coming back to a full board: what this page deleted goes ahead of what it added. A server has always room for deletions,
+   * and after them maybe for the rest; in one message both would be refused.
+   */
+  #deleteFirst(): void {
+    if (!this.#wasFull || !this.provider.ws) return
+    this.#wasFull = false
+    const encoder = encoding.createEncoder()
+    encoding.writeVarUint(encoder, messageSync)
+    // Against its own state a document owes no content, only its deletions.
+    syncProtocol.writeUpdate(encoder, Y.encodeStateAsUpdate(this.doc, Y.encodeStateVector(this.doc)))
+    this.provider.ws.send(encoding.toUint8Array(encoder))
   }
 
   #presumedDead(): void {
