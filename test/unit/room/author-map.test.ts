@@ -5,7 +5,7 @@ import { cpuMicros, manyAuthors } from '../../support/many-authors.ts'
 import { fuzzSeed, Random, randomUpdates } from '../../support/random-docs.ts'
 
 /** Thousands were tried by hand; these take a few seconds. */
-const WORLDS = 120
+const WORLDS = 60
 
 // Yjs says so there when it gives a document a new id.
 beforeEach(() => void vi.spyOn(console, 'log').mockImplementation(() => {}))
