@@ -226,6 +226,13 @@ export const SETTINGS = {
     'Open sockets per client address (IPv6: per /64).',
   ),
   maxRooms: number('MAX_ROOMS', 20_000, 1, 10_000_000, 'Rooms in memory.'),
+  maxRoomsPerIp: number(
+    'MAX_ROOMS_PER_IP',
+    400,
+    1,
+    10_000_000,
+    'Rooms in memory that one address (with tokens: one subject) brought in: as many as it may have sockets, and as many that were just left.',
+  ),
   maxPresenceIdsPerConnection: number(
     'MAX_PRESENCE_IDS_PER_CONNECTION',
     8,

@@ -151,6 +151,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       presenceIntervalMs: config.awarenessFlushIntervalMs,
       idleMs: config.roomIdleMs,
       maxRooms: config.maxRooms,
+      maxRoomsPerOwner: config.maxRoomsPerIp,
       maxDocBytes: config.maxDocBytes,
       maxDocAuthors: config.maxDocAuthors,
       maxIdsPerConnection: config.maxPresenceIdsPerConnection,

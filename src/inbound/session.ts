@@ -149,14 +149,19 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
         this.#refuse(answer.reason)
         return
       }
-      await this.#deps.registry.join(name, (room) => this.#join(room, answer))
+      await this.#deps.registry.join(name, (room) => this.#join(room, answer), this.#owner(answer))
     } catch (error) {
       const full = error instanceof RoomsFullError
       if (!full) this.log.warn({ err: error }, 'room could not be joined')
-      this.#refuse(full ? CLOSE.serverFull : CLOSE.loadFailed)
+      this.#refuse(full ? error.reason : CLOSE.loadFailed)
     }
     // In a turn of its own: nothing is written from inside the socket's callback.
     this.#deps.clock.soon(() => this.#takeBacklog())
+  }
+
+  /** Whose a room is that this client brings into memory. */
+  #owner({ subject }: Grant): string {
+    return subject === null ? this.#request.group : `subject ${subject}`
   }
 
   /** One frame. `bytes` are only lent. */

@@ -219,6 +219,20 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       ['answer'],
       rows(metrics.refusals.values),
     )
+    .labelled(
+      'counter',
+      'rooms_refused_total',
+      'Rooms not brought into memory: their owner has its share, or all are occupied.',
+      ['limit'],
+      rows(metrics.roomsRefused.values),
+    )
+    .labelled(
+      'counter',
+      'rooms_made_way_total',
+      'Rooms that left memory early so that another could come in.',
+      ['limit'],
+      rows(metrics.roomsMadeWay.values),
+    )
     .labelled('counter', 'ws_closes_total', 'Sockets closed, by close code.', ['code'], rows(metrics.closes.values))
     .histogram(
       'ws_delivery_delay_seconds',

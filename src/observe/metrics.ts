@@ -75,6 +75,10 @@ export type MemoryKind = (typeof MEMORY_KINDS)[number]
 export const SHED_KINDS = ['idle_room', 'client', 'room'] as const
 export type ShedKind = (typeof SHED_KINDS)[number]
 
+/** Why a room was not brought into memory, or made way for another: its owner's share, or `MAX_ROOMS`. */
+export const ROOM_LIMITS = ['share', 'full'] as const
+export type RoomLimit = (typeof ROOM_LIMITS)[number]
+
 export const EVICTION_REASONS = ['buffer_limit', 'congested'] as const
 export type EvictionReason = (typeof EVICTION_REASONS)[number]
 
@@ -108,6 +112,8 @@ export class Metrics {
   readonly roomsGivenUp = new Counter()
   readonly closes = new LabelledCounter(CLOSE_CODES)
   readonly memoryShed = new LabelledCounter(SHED_KINDS)
+  readonly roomsRefused = new LabelledCounter(ROOM_LIMITS)
+  readonly roomsMadeWay = new LabelledCounter(ROOM_LIMITS)
   readonly refusals = new LabelledCounter(REFUSAL_ANSWERS)
   readonly splitTexts = new Counter()
   readonly queueDepthMax = new RecentMax()

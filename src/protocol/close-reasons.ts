@@ -28,6 +28,7 @@ export const CLOSE = {
   congestedTooLong: { code: 1013, text: 'congested too long', retry: true },
   tooManyFrames: { code: 1013, text: 'too many frames', retry: true },
   tooManyConnections: { code: 1013, text: 'too many connections', retry: true },
+  tooManyRooms: { code: 1013, text: 'too many rooms', retry: true },
   cannotCheckAccess: { code: 1013, text: 'access cannot be checked now', retry: true },
   memoryShort: { code: 1013, text: 'memory is short', retry: true },
   serverFull: { code: 1013, text: 'server full', retry: true },

@@ -9,13 +9,14 @@ import type { Cluster } from '../cluster/cluster.ts'
 import { Boundary } from '../observe/boundary.ts'
 import { type Clock, every } from '../observe/clock.ts'
 import { LazyLog } from '../observe/lazy-log.ts'
-import type { Metrics } from '../observe/metrics.ts'
-import { CLOSE } from '../protocol/close-reasons.ts'
+import type { Metrics, RoomLimit } from '../observe/metrics.ts'
+import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageMetrics } from '../storage/storage-metrics.ts'
 import { type Failing, Keeper } from './keeper.ts'
 import type { Member } from './member.ts'
 import { Room, type RoomSettings } from './room.ts'
+import { RoomShares } from './room-shares.ts'
 import { Slices } from './slices.ts'
 import { gridMs, Ticks } from './ticks.ts'
 
@@ -24,6 +25,8 @@ export interface RegistrySettings extends RoomSettings {
   readonly idleMs: number
   /** `MAX_ROOMS` */
   readonly maxRooms: number
+  /** `MAX_ROOMS_PER_IP` */
+  readonly maxRoomsPerOwner: number
 }
 
 export interface RegistryDeps {
@@ -36,12 +39,21 @@ export interface RegistryDeps {
   readonly cluster: Cluster
 }
 
-/** There are `MAX_ROOMS` rooms already. */
+/** There are `MAX_ROOMS` rooms already, or the owner has its share of them. */
 export class RoomsFullError extends Error {
   override readonly name = 'RoomsFullError'
+  constructor(readonly reason: CloseReason) {
+    super(reason.text)
+  }
 }
 
 interface Entry {
+  /** Who brought it in; null: the server itself. */
+  readonly owner: string | null
+  /** Whether it counts as one of its owner's. */
+  counts: boolean
+  /** When its last member left, clock ms. */
+  idleSince: number
   readonly room: Room
   readonly keeper: Keeper
   readonly loaded: Promise<void>
@@ -64,10 +76,12 @@ export class RoomRegistry {
   readonly #slices: Slices
   readonly #ticks: Ticks
   readonly #rooms = new Map<string, Entry>()
+  readonly #shares: RoomShares
   readonly #stopSweep: () => void
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
+    this.#shares = new RoomShares(deps.settings.maxRoomsPerOwner)
     this.#errors = new Boundary(deps.metrics, deps.log)
     this.#slices = new Slices(deps.clock)
     this.#ticks = new Ticks(deps.clock, gridMs(deps.settings.flushIntervalMs), (error) =>
@@ -132,11 +146,12 @@ export class RoomRegistry {
   /**
    * Brings a room into memory and `member` into it, in the same turn, so that the room cannot leave in between. `makeMember`
    * is called when the board is loaded; it may give null when the session has gone meanwhile. Rejects with
-   * `RoomsFullError`, or with the storage's error when the board could not be loaded.
+   * `RoomsFullError`, or with the storage's error when the board could not be loaded. `owner`: who counts as the one that
+   * brought it in.
    */
-  async join(name: string, makeMember: (room: Room) => Member | null): Promise<void> {
+  async join(name: string, makeMember: (room: Room) => Member | null, owner: string | null = null): Promise<void> {
     for (;;) {
-      const entry = await this.#enter(name)
+      const entry = await this.#enter(name, owner)
       try {
         await entry.loaded
         while (entry.room.rebuilding !== null) await entry.room.rebuilding
@@ -156,7 +171,7 @@ export class RoomRegistry {
    * when there is no such board. Rejects when the store cannot do it: the board is then as it was.
    */
   async delete(name: string): Promise<number | null> {
-    const entry = await this.#enter(name)
+    const entry = await this.#enter(name, null)
     const { room } = entry
     try {
       await entry.loaded
@@ -182,24 +197,25 @@ export class RoomRegistry {
     return members.length
   }
 
-  async #bury(name: string, { room, keeper }: Entry): Promise<void> {
+  async #bury(name: string, entry: Entry): Promise<void> {
+    const { room, keeper } = entry
     try {
       keeper.abandon()
       await this.#deps.storage.delete(name, [...room.doc.store.clients.keys()])
     } finally {
-      this.#rooms.delete(name)
+      this.#forget(name, entry)
       room.destroy()
     }
   }
 
   /** The room's entry, expecting one more. */
-  async #enter(name: string): Promise<Entry> {
+  async #enter(name: string, owner: string | null): Promise<Entry> {
     let entry = this.#rooms.get(name)
-    while (entry !== undefined && entry.leaving !== null) {
-      await entry.leaving
+    while (entry === undefined || entry.leaving !== null) {
+      if (entry !== undefined) await entry.leaving
+      else if (this.#hasPlaceFor(owner) || (await this.#makePlaceFor(name))) this.#open(name, owner)
       entry = this.#rooms.get(name)
     }
-    entry ??= this.#open(name)
     entry.expected++
     entry.cancelIdle?.()
     entry.cancelIdle = null
@@ -235,8 +251,89 @@ export class RoomRegistry {
     this.#rooms.clear()
   }
 
-  #open(name: string): Entry {
-    if (this.#rooms.size >= this.#deps.settings.maxRooms) throw new RoomsFullError(`${this.#rooms.size} rooms are open`)
+  /** Whether there is a place, after letting go of a room that nobody is in. Throws when the owner has its share. */
+  #hasPlaceFor(owner: string | null): boolean {
+    const { maxRooms } = this.#deps.settings
+    if (this.#shares.isUsedUp(owner) && !this.#letIdleGo('share', owner)) {
+      this.#deps.metrics.roomsRefused.add('share')
+      throw new RoomsFullError(CLOSE.tooManyRooms)
+    }
+    return this.#shares.total < maxRooms || this.#letIdleGo('full', null)
+  }
+  /** The longest idle leaves first, and those that store nothing before all others. False: there is none. */
+  #letIdleGo(limit: RoomLimit, owner: string | null): boolean {
+    let found: { readonly name: string; readonly entry: Entry; readonly rank: number } | null = null
+    for (const [name, entry] of this.#rooms) {
+      if (!entry.counts || (owner !== null && entry.owner !== owner) || !this.#canLeaveNow(entry)) continue
+      const rank = entry.idleSince + (isBlank(entry) ? 0 : Number.MAX_SAFE_INTEGER / 2)
+      if (found === null || rank < found.rank) found = { name, entry, rank }
+    }
+    if (found === null) return false
+    this.#deps.metrics.roomsMadeWay.add(limit)
+    this.#leaveNow(found.name, found.entry)
+    return true
+  }
+  #canLeaveNow(entry: Entry): boolean {
+    return entry.leaving === null && this.#isIdle(entry) && entry.room.isSettled && entry.keeper.unsavedBytes === 0
+  }
+  #leaveNow(name: string, entry: Entry): void {
+    entry.cancelIdle?.()
+    entry.cancelIdle = null
+    this.#uncount(entry)
+    entry.leaving = entry.keeper.close().then(() => {
+      this.#forget(name, entry)
+      entry.room.destroy()
+    })
+    this.#errors.background(entry.leaving)
+  }
+  /**
+   * All rooms are occupied. A stored board comes in all the same while there is a room that stores nothing: of whoever has most
+   * rooms one makes way. False: it is there now; rejects with `RoomsFullError` when there is none, or nothing is stored.
+   */
+  async #makePlaceFor(name: string): Promise<boolean> {
+    const found = this.#blankRoom()
+    if (found !== null && (await this.#isStored(name))) {
+      if (this.#rooms.has(name)) return false
+      if (this.#shares.total < this.#deps.settings.maxRooms) return true
+      const still = this.#blankRoom()
+      if (still !== null) {
+        this.#deps.metrics.roomsMadeWay.add('full')
+        this.#uncount(still)
+        for (const { outbox } of [...still.room.members]) outbox.end(CLOSE.tooManyRooms)
+        this.#discard(still.room.name, still)
+        return true
+      }
+    }
+    this.#deps.metrics.roomsRefused.add('full')
+    throw new RoomsFullError(CLOSE.serverFull)
+  }
+  /** An occupied room with nothing in it, of the owner with most rooms. */
+  #blankRoom(): Entry | null {
+    let found: Entry | null = null
+    let most = 0
+    for (const entry of this.#rooms.values()) {
+      if (!entry.counts || entry.leaving !== null || entry.expected > 0 || entry.owner === null || !isBlank(entry))
+        continue
+      const rooms = this.#shares.of(entry.owner)
+      if (rooms > most) [found, most] = [entry, rooms]
+    }
+    return found
+  }
+  async #isStored(name: string): Promise<boolean> {
+    for await (const _ of this.#deps.storage.load(name)) return true
+    return false
+  }
+
+  #uncount(entry: Entry): void {
+    if (entry.counts) this.#shares.remove(entry.owner)
+    entry.counts = false
+  }
+  #forget(name: string, entry: Entry): void {
+    this.#uncount(entry)
+    if (this.#rooms.get(name) === entry) this.#rooms.delete(name)
+  }
+
+  #open(name: string, owner: string | null): void {
     const log = new LazyLog(this.#deps.log, { room: name })
     const room = new Room(name, {
       ...this.#deps,
@@ -260,13 +357,23 @@ export class RoomRegistry {
       })
       .catch((error: unknown) => {
         // Everybody who waits is refused; the next join tries again.
-        if (this.#rooms.get(name)?.room === room) this.#rooms.delete(name)
+        this.#forget(name, entry)
         room.destroy()
         throw error
       })
-    const entry: Entry = { room, keeper, loaded, leaving: null, expected: 0, cancelIdle: null }
+    const entry: Entry = {
+      owner,
+      counts: true,
+      idleSince: this.#deps.clock.now(),
+      room,
+      keeper,
+      loaded,
+      leaving: null,
+      expected: 0,
+      cancelIdle: null,
+    }
     this.#rooms.set(name, entry)
-    return entry
+    this.#shares.add(owner)
   }
 
   #isIdle({ room, expected }: Entry): boolean {
@@ -275,6 +382,7 @@ export class RoomRegistry {
 
   #leaveWhenIdle(name: string, entry: Entry, ms = this.#deps.settings.idleMs): void {
     if (!this.#isIdle(entry) || entry.cancelIdle !== null || this.#rooms.get(name) !== entry) return
+    entry.idleSince = this.#deps.clock.now()
     entry.cancelIdle = this.#deps.clock.after(ms, () => {
       entry.cancelIdle = null
       this.#errors.background(this.#leaveMemory(name, entry))
@@ -296,7 +404,7 @@ export class RoomRegistry {
     if (!room.isSettled) return this.#leaveWhenIdle(name, entry, RETRY_LEAVING_MS)
     if (keeper.unsavedBytes > 0) return this.#leaveWhenSaved(name, entry)
     entry.leaving = keeper.close().then(() => {
-      this.#rooms.delete(name)
+      this.#forget(name, entry)
       room.destroy()
     })
     await entry.leaving
@@ -307,7 +415,7 @@ export class RoomRegistry {
     entry.cancelIdle?.()
     entry.cancelIdle = null
     entry.leaving = entry.keeper.retire().then(() => {
-      if (this.#rooms.get(name) === entry) this.#rooms.delete(name)
+      this.#forget(name, entry)
       entry.room.destroy()
     })
     this.#errors.background(entry.leaving)
@@ -327,3 +435,6 @@ export class RoomRegistry {
     this.#errors.background(saved)
   }
 }
+
+/** Whether a room has nothing in it that would be stored. */
+const isBlank = ({ room }: Entry): boolean => room.doc.store.clients.size === 0 && room.rebuilding === null

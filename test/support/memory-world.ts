@@ -90,6 +90,7 @@ export class World {
         presenceIntervalMs: 33,
         idleMs: 10_000,
         maxRooms: 1000,
+        maxRoomsPerOwner: 1000,
         maxDocBytes: 1 << 24,
         maxDocAuthors: options.maxDocAuthors ?? 16_384,
         maxIdsPerConnection: 8,
