@@ -189,7 +189,6 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     isFull,
     session: {
       settings: {
-        presence: { maxStateBytes: config.maxPresenceBytes, maxEntries: MAX_PRESENCE_ENTRIES },
         maxMessageBytes: config.maxMessageBytes,
       },
       outbox: { settings: outboxSettings(config), clock, scheduler, metrics },
@@ -204,15 +203,20 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       refusals: new EveryTenth(),
       malformed: new EveryTenth(),
       holds: (grant) => authorizer.holds(grant),
-      presenceRates: new Rates(
-        {
-          maxTokens: config.presencePerSecond,
-          refillMs: 1000,
-          burstBytes: config.presenceBytesPerSecond,
-          bytesPerSecond: config.presenceBytesPerSecond,
-        },
-        clock.now,
-      ),
+      conversation: {
+        clock,
+        metrics,
+        presenceLimits: { maxStateBytes: config.maxPresenceBytes, maxEntries: MAX_PRESENCE_ENTRIES },
+        presenceRates: new Rates(
+          {
+            maxTokens: config.presencePerSecond,
+            refillMs: 1000,
+            burstBytes: config.presenceBytesPerSecond,
+            bytesPerSecond: config.presenceBytesPerSecond,
+          },
+          clock.now,
+        ),
+      },
       rates: new Rates(
         {
           maxTokens: config.rateLimitMaxTokens,

@@ -27,7 +27,7 @@ export interface Whereabouts {
 
 export interface ReputationEvents {
   /** This client's last connection was cut for a message that was too large: it is to be told. */
-  tooLarge(): void
+  wasTooLarge(): void
   /** From now on it gets one diff every `intervalMs`, or everything as it comes (0). */
   paced(intervalMs: number): void
 }
@@ -89,7 +89,7 @@ export class Reputation {
     if (this.#key !== null || !oversized.has(this.#anonymous, room) || !hasMore()) return
     this.#cancelAsk?.()
     this.#cancelAsk = clock.after(ANONYMOUS_AFTER_MS, () => {
-      if (this.#key === null && oversized.take(this.#anonymous, room)) this.#events.tooLarge()
+      if (this.#key === null && oversized.take(this.#anonymous, room)) this.#events.wasTooLarge()
     })
   }
   /** It could not keep up. */
@@ -155,7 +155,7 @@ export class Reputation {
   #recognise(): void {
     const key = this.#key
     if (key === null) return
-    if (this.#deps.oversized.take(key, this.#where.room)) this.#events.tooLarge()
+    if (this.#deps.oversized.take(key, this.#where.room)) this.#events.wasTooLarge()
     else this.#pace(key)
   }
   /** A client that was evicted too often gets a coalesced stream, until its window is clean again (FC7). */

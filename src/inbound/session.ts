@@ -1,10 +1,9 @@
 /**
  * One client, from its upgrade to its close.
- *   socket bytes ─▶ decode ─▶ echo? ─▶ budgets ─▶ rights ─▶ structural check ─▶ room
+ *   socket bytes ─▶ too many? too long? ─▶ backlog, until it is in its room ─▶ conversation
  * Frames that come while access is checked or the board is loaded are kept, in order, and handled after (FR6).
  */
 import type { Logger } from 'pino'
-import * as Y from 'yjs'
 import { type MemoryFigures, noFigures } from '../budget/memory-figures.ts'
 import type { Holder } from '../budget/memory-guard.ts'
 import type { Clock } from '../observe/clock.ts'
@@ -14,33 +13,23 @@ import type { Metrics } from '../observe/metrics.ts'
 import type { FrameSink } from '../outbound/frame-sink.ts'
 import { Outbox, type OutboxDeps, type OutboxOwner } from '../outbound/outbox.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
-import { decodeFrame } from '../protocol/frames.ts'
-import {
-  decodePresence,
-  isEcho,
-  type PresenceError,
-  type PresenceLimits,
-  presenceLimit,
-} from '../protocol/presence-frame.ts'
-import { CHECK_LIMITS, checkStateVector, checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
-import { CHECK_AT_ONCE_BYTES } from '../room/intake.ts'
+import type { UpdateSummary } from '../protocol/update-check.ts'
 import { Member, type MemberOwner } from '../room/member.ts'
 import type { Room } from '../room/room.ts'
 import { type RoomRegistry, RoomsFullError } from '../room/room-registry.ts'
 import { Strikes } from '../room/strikes.ts'
 import { Backlog } from './backlog.ts'
+import { Conversation, type ConversationDeps, type ConversationHost, type Participant } from './conversation.ts'
 import { expiryAlarm } from './expiry-alarm.ts'
 import type { FrameCount, FrameFlood } from './frame-flood.ts'
 import type { Grant, Refusal } from './grant.ts'
 import type { LateWrites } from './late-writes.ts'
-import { PresenceGate, type PresenceGateEvents } from './presence-gate.ts'
 import { RateLimiter, type Rates } from './rate-limiter.ts'
 import { identityOf, Reputation, type ReputationDeps, type ReputationEvents } from './reputation.ts'
-import { type GateEvents, SyncGate, structTokens } from './sync-gate.ts'
+import { structTokens } from './sync-gate.ts'
 import type { Peer } from './upgrade.ts'
 
 export interface SessionSettings {
-  readonly presence: PresenceLimits
   /** `WS_MAX_MESSAGE_BYTES` */
   readonly maxMessageBytes: number
 }
@@ -54,8 +43,7 @@ export interface SessionDeps {
   readonly outbox: OutboxDeps
   /** What every connection's budget for document frames has in common. */
   readonly rates: Rates
-  /** What every connection's budget for presence has in common. */
-  readonly presenceRates: Rates
+  readonly conversation: ConversationDeps
   readonly reputation: ReputationDeps
   readonly late: LateWrites
   readonly flood: FrameFlood
@@ -88,9 +76,6 @@ export interface SessionRequest {
 /** Header of a control frame that a server sends (RFC 6455, 5.2). */
 const CONTROL_HEADER_BYTES = 2
 
-/** A client is not told again within this time that its presence is refused, ms. */
-const TELL_REFUSAL_MS = 5_000
-
 type State =
   | { readonly name: 'admitting' }
   /** The socket is gone; what it had sent is written if access is granted (SP4). */
@@ -98,7 +83,7 @@ type State =
   | { readonly name: 'joined'; readonly room: Room; readonly member: Member; readonly grant: Grant }
   | { readonly name: 'gone' }
 
-export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvents, MemberOwner, ReputationEvents {
+export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner, ReputationEvents {
   readonly #sink: FrameSink
   readonly #request: SessionRequest
   readonly #deps: SessionDeps
@@ -108,12 +93,9 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   readonly #strikes: Strikes
   /** What came before this client was in its room; null once that is handled. */
   #backlog: Backlog | null = new Backlog()
-  #gate: SyncGate | null = null
-  #presence: PresenceGate | null = null
-  #toldRefusalAt = Number.NEGATIVE_INFINITY
+  /** While it is in its room. */
+  #conversation: Conversation | null = null
   #state: State = { name: 'admitting' }
-  /** No SyncStep2 of this connection yet: a presence frame with one entry is its own (see presence). */
-  #opening = true
   /** Bytes of pongs since the socket was last seen empty: they lie in its buffer, outside the outbox's accounts. */
   #pongBytes = 0
   readonly #openedAt: number
@@ -174,7 +156,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
       this.end(CLOSE.messageTooLarge)
     } else if (!isBinary) {
       this.#deps.metrics.messagesReceived.values.text++
-      this.#malformed('text_frame')
+      this.malformed('text_frame')
     } else if (this.#backlog !== null) this.#backlog.keep(bytes)
     else this.#handle(bytes)
   }
@@ -253,11 +235,14 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     const backlog = this.#backlog
     if (backlog?.hasWrites !== true) return false
     if (this.#state.name === 'joined') {
-      const { room, member, grant } = this.#state
       this.#backlog = null
-      this.#write(backlog, room, member, grant)
+      try {
+        this.#conversation?.takeLate(backlog)
+      } catch (error) {
+        this.failed(error)
+      }
     } else if (this.#state.name === 'admitting') {
-      if (this.#deps.late.hold(backlog.bytes)) {
+      if (this.#deps.late.hold(this.#request.group, backlog.bytes)) {
         this.#state = { name: 'late', held: backlog.bytes }
         return true
       }
@@ -273,26 +258,16 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     outbox.closed()
     const member = new Member(outbox, this.#strikes, this.log, this.#deps.clock, room.step1, this)
     member.repair.stop()
-    if (backlog !== null) this.#write(backlog, room, member, grant)
+    const conversation = this.#converse({ room, member, grant, reputation, limiter: this.#limiter })
+    if (backlog !== null) conversation.takeLate(backlog)
+    conversation.stop()
     reputation.closed()
     this.#settleLate()
-  }
-  #write(backlog: Backlog, room: Room, member: Member, grant: Grant): void {
-    this.#deps.metrics.lateWrites.add(grant.access === 'write' ? 'written' : 'refused')
-    if (grant.access !== 'write') return
-    for (let bytes = backlog.take(); bytes !== null; bytes = backlog.take()) {
-      const frame = decodeFrame(bytes)
-      if (frame.kind !== 'update' && frame.kind !== 'step2') continue
-      this.#deps.metrics.messagesReceived.values.sync++
-      // Nobody is left to be asked again: it is taken whatever it costs, and what it costs is debt.
-      this.#limiter.spend(1, bytes.length)
-      this.#update(room, member, frame.payload, frame.kind === 'step2')
-    }
   }
   /** There is nothing more to be written. */
   #settleLate(): void {
     if (this.#state.name !== 'late') return
-    this.#deps.late.release(this.#state.held)
+    this.#deps.late.release(this.#request.group, this.#state.held)
     this.#state = { name: 'gone' }
     this.#backlog = null
   }
@@ -335,7 +310,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
 
   /** Bytes of frames that wait to be handled. */
   get waitingBytes(): number {
-    return (this.#backlog?.bytes ?? 0) + (this.#presence?.heldBytes ?? 0)
+    return (this.#backlog?.bytes ?? 0) + (this.#conversation?.heldBytes ?? 0)
   }
   /** For the sweep, the admin page and the drain on shutdown. */
   get outbox(): Outbox | null {
@@ -366,7 +341,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
       heldBytes: outbox?.heldBytes ?? 0,
       drops: outbox?.drops ?? 0,
       resyncs: outbox?.resyncs ?? 0,
-      limited: this.#gate?.isLimited ?? false,
+      limited: this.#conversation?.isLimited ?? false,
       degraded: outbox?.isDegraded ?? false,
     }
   }
@@ -391,12 +366,13 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     if (grant.expiresAt !== null) {
       this.#stopAlarm = expiryAlarm(clock, this.#deps.wallClock, grant, () => this.end(CLOSE.noAccess))
     }
-    this.#gate = new SyncGate(this.#limiter, member.repair, clock, this)
-    const { presenceRates, metrics } = this.#deps
-    this.#presence = new PresenceGate(new RateLimiter(presenceRates), clock, metrics.presenceSuperseded, this)
+    this.#conversation = this.#converse({ room, member, grant, reputation, limiter: this.#limiter })
     if (grant.access === 'read') outbox.notify({ kind: 'read-only' })
     reputation.joined()
     return this.#state.name === 'joined' ? member : null
+  }
+  #converse(who: Participant): Conversation {
+    return new Conversation(who, this.#deps.conversation, this)
   }
   #remember(grant: Grant): Reputation {
     const { room, address, group } = this.#request
@@ -404,7 +380,7 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     this.#reputation = new Reputation(this.#deps.reputation, where, grant.subject, this.#limiter, this)
     return this.#reputation
   }
-  tooLarge(): void {
+  wasTooLarge(): void {
     this.end(CLOSE.messageTooLarge)
   }
   paced(intervalMs: number): void {
@@ -419,37 +395,6 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     this.#leave()
   }
 
-  limited(): void {
-    this.#deps.metrics.rateLimited.add()
-  }
-  dropping(isDropping: boolean): void {
-    this.outbox?.notify({ kind: isDropping ? 'limited' : 'limit-lifted' })
-  }
-  repairing(): void {
-    this.#deps.metrics.resyncsIn.add('rate_limited')
-    this.log.info('rate limited: asking for what was dropped')
-  }
-  putOff(bytes: Uint8Array): void {
-    this.#handle(bytes)
-  }
-  presenceDue(payload: Uint8Array): void {
-    if (this.#state.name !== 'joined') return
-    const { room, member, grant } = this.#state
-    try {
-      this.#announce(room, member, payload, grant.cursor)
-    } catch (error) {
-      this.failed(error)
-    }
-  }
-  queryDue(): void {
-    if (this.#state.name !== 'joined') return
-    try {
-      this.#state.room.tellPresence(this.#state.member)
-    } catch (error) {
-      this.failed(error)
-    }
-  }
-
   get identity(): string {
     return this.#reputation?.identity ?? identityOf(null, this.#request.group)
   }
@@ -461,10 +406,8 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
   #leave(): void {
     this.#stopAlarm?.()
     this.#reputation?.left()
-    this.#gate?.stop()
-    this.#gate = null
-    this.#presence?.stop()
-    this.#presence = null
+    this.#conversation?.stop()
+    this.#conversation = null
     this.#backlog = null
     if (this.#state.name === 'joined') {
       const { room, member } = this.#state
@@ -496,140 +439,19 @@ export class Session implements Peer, OutboxOwner, GateEvents, PresenceGateEvent
     this.#backlog = null
     if (backlog.overflowed) {
       this.#deps.metrics.resyncsIn.add('load_overflow')
-      this.#gate?.lost()
+      this.#conversation?.lost()
     }
     for (let bytes = backlog.take(); bytes !== null; bytes = backlog.take()) this.#handle(bytes)
   }
 
   #handle(bytes: Uint8Array): void {
     try {
-      this.#take(bytes)
+      this.#conversation?.take(bytes)
     } catch (error) {
       this.failed(error)
     }
   }
-  #take(bytes: Uint8Array): void {
-    if (this.#state.name !== 'joined' || this.#gate === null || this.#presence === null) return
-    const { room, member, grant } = this.#state
-    const canWrite = grant.access === 'write'
-    // In place: `add` serves all labels of all counters, and this is done for every frame.
-    const received = this.#deps.metrics.messagesReceived.values
-    const frame = decodeFrame(bytes)
-    switch (frame.kind) {
-      case 'malformed':
-        received.malformed++
-        this.#malformed(frame.reason)
-        break
-      case 'presence':
-        received.presence++
-        if (isEcho(frame.payload, room.presence.knownClock) && !this.#introduces(frame.payload))
-          this.#echoed(member, bytes.length)
-        else if (this.#presence.admit(frame.payload)) this.#announce(room, member, frame.payload, grant.cursor)
-        break
-      case 'query_presence':
-        received.presence++
-        if (this.#presence.admitQuery(room.presence.bytes)) room.tellPresence(member)
-        break
-      case 'step1':
-        received.sync++
-        if (this.#gate.admitQuestion(bytes)) this.#question(room, member, frame.payload)
-        break
-      case 'step2':
-        received.sync++
-        this.#opening = false
-        if (!canWrite) member.repair.answered()
-        else if (this.#gate.admitAnswer(bytes.length)) this.#update(room, member, frame.payload, true)
-        break
-      case 'update':
-        received.sync++
-        if (canWrite && this.#gate.admitUpdate(bytes.length)) this.#update(room, member, frame.payload, false)
-    }
-  }
-
-  #question(room: Room, member: Member, payload: Uint8Array): void {
-    const check = checkStateVector(payload)
-    if (!check.ok) {
-      this.#malformed(check.reason)
-      return
-    }
-    this.#gate?.spendForVector(check.clients)
-    const isTooMany = check.clients > room.mostNamed
-    // Yjs makes a map of them, some 60 bytes for 2 bytes here; it is only made where it may say that the board was deleted.
-    if (check.clients > 2 * CHECK_LIMITS.authors || (isTooMany && !room.hasBuried)) {
-      this.#tooLarge()
-      return
-    }
-    const has = Y.decodeStateVector(payload.slice())
-    if (room.isDeleted(has)) {
-      this.end(CLOSE.boardDeleted)
-      return
-    }
-    if (isTooMany) {
-      this.#tooLarge()
-      return
-    }
-    this.#gate?.spendForAnswer(room.answerBytes(has))
-    room.answer(member, has)
-    this.#reputation?.asked(() => room.lacks(has))
-  }
-
-  #update(room: Room, member: Member, payload: Uint8Array, isAnswer: boolean): void {
-    this.#reputation?.writes()
-    let summary: UpdateSummary | null = null
-    if (payload.length <= CHECK_AT_ONCE_BYTES) {
-      const check = checkUpdate(payload)
-      if (!check.ok) {
-        // An answer that cannot be used was still the answer: asking again would bring the same.
-        if (isAnswer) member.repair.answered()
-        if (check.reason === 'authors') this.#tooLarge()
-        else this.#malformed(check.reason)
-        return
-      }
-      summary = check.summary
-      this.pay(summary)
-      if (summary.isEmpty && !isAnswer) return
-    }
-    // Copied into Node's pool where it is small; it is applied within a tick or two.
-    room.receive({ member, update: Buffer.from(payload), summary, isAnswer, at: this.#deps.clock.now() })
-  }
-
-  #announce(room: Room, member: Member, payload: Uint8Array, mayShow: boolean): void {
-    if (!mayShow) return
-    const decoded = decodePresence(payload, this.#deps.settings.presence)
-    const error = 'error' in decoded ? decoded.error : room.announce(member, decoded.entries, this.#opening)
-    if (error !== null) this.#refusePresence(error)
-    else if (member.ownId !== null) this.#reputation?.announced(member.ownId)
-  }
-  /** A frame over a limit is not taken, and that is all; one that no stock client can have written is an offence. */
-  #refusePresence(error: PresenceError): void {
-    const limit = presenceLimit(error)
-    if (limit === undefined) {
-      this.#malformed(error)
-      return
-    }
-    const { metrics, clock } = this.#deps
-    metrics.messageErrors.add(error)
-    metrics.presenceRefused.add(limit)
-    const now = clock.now()
-    if (now - this.#toldRefusalAt < TELL_REFUSAL_MS) return
-    this.#toldRefusalAt = now
-    this.outbox?.notify({ kind: 'presence-refused', reason: limit })
-  }
-  /** A first frame with one entry may bear a clock that is known: the client announces itself, it does not echo. */
-  #introduces(payload: Uint8Array): boolean {
-    return this.#opening && payload[0] === 1
-  }
-  #echoed({ outbox }: Member, length: number): void {
-    this.#deps.metrics.presenceEchoes.add()
-    this.#presence?.echoed(length, outbox.presenceBytes)
-  }
-
-  /** More authors than any board may have: said once and for all, since whoever has them would bring them again. */
-  #tooLarge(): void {
-    this.#deps.metrics.messageErrors.add('board_too_large')
-    this.end(CLOSE.boardTooLarge)
-  }
-  #malformed(reason: string): void {
+  malformed(reason: string): void {
     this.#deps.metrics.messageErrors.add(reason)
     if (this.#deps.malformed.due()) this.log.info({ reason, malformed: this.#deps.malformed.count }, 'malformed frame')
     if (this.#strikes.add()) this.end(CLOSE.malformedInput)

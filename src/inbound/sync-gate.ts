@@ -17,6 +17,8 @@ const RECOVERED = 0.1
 const ASK_WITHIN_MS = 1_500
 /** Unless it owes more than this share of the byte burst: an answer may be a whole board, and is taken whatever it costs. */
 const DEEP_DEBT = 0.5
+/** An answer up to this is no board: taken in any debt. */
+const SHORT_ANSWER_BYTES = 65_536
 /** An answer of this many bytes costs as much as a frame: writing it takes about as long as applying one does. */
 const ANSWER_BYTES_PER_TOKEN = 16_384
 /** A state vector of this many authors costs as much as a frame: reading one makes a map of them. */
@@ -69,9 +71,18 @@ export class SyncGate {
     return false
   }
 
-  /** The answer to our question is taken whatever it costs; what it costs is debt. Any other pays like an update. */
+  /**
+   * The answer to our question is taken whatever it costs; what it costs is debt. Any other pays like an update. A long one of
+   * a client that is deep in debt already has to wait: whoever leaves gaps to be asked would be taken a board with each.
+   */
   admitAnswer(length: number): boolean {
     if (!this.#repair.awaiting) return this.admitUpdate(length)
+    if (length > SHORT_ANSWER_BYTES && this.#limiter.bytes < -this.#limiter.burstBytes * DEEP_DEBT) {
+      this.#events.limited()
+      this.#repair.answered()
+      this.lost()
+      return false
+    }
     this.#limiter.spend(1, length)
     this.#mustAsk = false
     if (this.#dropping) this.#events.dropping(false)

@@ -125,7 +125,6 @@ export class World {
       },
       {
         settings: {
-          presence: { maxStateBytes: 16_384, maxEntries: 4096 },
           maxMessageBytes: 1 << 24,
         },
         clock: this.clock,
@@ -136,7 +135,12 @@ export class World {
         outbox: { settings: this.outboxSettings, clock: this.clock, scheduler: this.scheduler, metrics: this.metrics },
         rates: this.#rates,
         reputation: this.#reputation,
-        presenceRates: this.#presenceRates,
+        conversation: {
+          clock: this.clock,
+          metrics: this.metrics,
+          presenceLimits: { maxStateBytes: 16_384, maxEntries: 4096 },
+          presenceRates: this.#presenceRates,
+        },
         late: this.#late,
         flood: this.#flood,
         floods: new EveryTenth(),

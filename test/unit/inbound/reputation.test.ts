@@ -27,7 +27,7 @@ function house() {
       { room: 'board', address: '192.0.2.1', group: '192.0.2.1' },
       subject,
       limiter,
-      { tooLarge: () => told.push('too large'), paced: (ms) => told.push(ms) },
+      { wasTooLarge: () => told.push('too large'), paced: (ms) => told.push(ms) },
     )
     return { limiter, reputation, told }
   }
