@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { dataDirectory } from '../support/data-directory.ts'
 import { manyAuthors } from '../support/many-authors.ts'
 import { rawClient, rawMember } from '../support/raw-client.ts'
 import { startServer } from '../support/start-server.ts'
@@ -134,4 +135,24 @@ test('[FC9] a reader that stopped under updates of 32 KB at 100 a second counts 
     'level',
   )
   await until(async () => (await late()) > before, 'it was more than a second late')
+})
+
+test('[HI3] [AC6] who names the authors of a deleted board is told that, however many it names', async (t) => {
+  const dataDir = dataDirectory(t)
+  const server = await startServer(t, { ...FAST, storage: 'lmdb', dataDir, adminToken: 'secret', maxDocAuthors: 100 })
+  const author = await rawMember(t, server.port, 'board')
+  author.doc!.getMap('m').set('old', 1)
+  await until(async () => (await server.metric('storage_commits_total')) > 0, 'it is stored')
+  const headers = { authorization: 'Bearer secret' }
+  const answer = await fetch(`${server.httpUrl}/admin/rooms/board`, { method: 'DELETE', headers })
+  expect(await answer.json()).toEqual({ deleted: true, closed: 1 })
+  const vector = new Map(Array.from({ length: 500 }, (_, i) => [i + 1, 5]))
+  const stranger = await rawClient(t, server.port, 'board')
+  stranger.sendStep1(Y.encodeStateVector(vector))
+  await until(() => stranger.isOver, 'the stranger is closed')
+  expect(stranger.closeFrame).toEqual({ code: 4413, reason: 'board too large' })
+  const back = await rawClient(t, server.port, 'board')
+  back.sendStep1(Y.encodeStateVector(vector.set(author.doc!.clientID, 1)))
+  await until(() => back.isOver, 'who had the board is closed')
+  expect(back.closeFrame).toEqual({ code: 4410, reason: 'board deleted' })
 })
