@@ -193,6 +193,20 @@ export const SETTINGS = {
     GiB,
     'Bytes of document frames a client may send per second, after a burst of `WS_MAX_MESSAGE_BYTES`.',
   ),
+  workMsPerSecond: number(
+    'WS_WORK_MS_PER_S',
+    250,
+    1,
+    1000,
+    "Milliseconds of the loop that a client's updates may take per second, after the burst; beyond it they wait, and after a minute of it the client is closed with 1013.",
+  ),
+  workBurstMs: number(
+    'WS_WORK_BURST_MS',
+    10_000,
+    100,
+    3_600_000,
+    'What they may take at once: bringing back a board of 16 MB takes 2 to 4 s.',
+  ),
   idleTimeoutS: orZero(
     number('WS_IDLE_TIMEOUT_S', 60, 8, 960, 'A peer that answers no ping for this long is dead. 0: never.'),
   ),

@@ -7,7 +7,9 @@ import pino, { type Logger } from 'pino'
 import { adjustedSettings } from './adjusted-settings.ts'
 import { adminFacts } from './admin-facts.ts'
 import { Lingering } from './budget/lingering.ts'
+import { LoopTime } from './budget/loop-time.ts'
 import type { MemoryGuard } from './budget/memory-guard.ts'
+import { Shares } from './budget/share.ts'
 import { singleNode } from './cluster/single-node.ts'
 import { type Config, ConfigError, complete } from './config.ts'
 import { createRoutes } from './http/routes.ts'
@@ -143,7 +145,9 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     panel: config.demoPanel === 'on',
   })
   const storage = await openStore(config.storage, config.dataDir, { clock, metrics: storageMetrics })
-  const scheduler = new DrainScheduler(clock)
+  const loop = new LoopTime({ clock, metrics, onError: (error) => errors.caught('job', error) })
+  const shares = new Shares(loop, { msPerSecond: config.workMsPerSecond, burstMs: config.workBurstMs })
+  const scheduler = new DrainScheduler(loop)
   const watch = new ProcessWatch(clock)
   const registry = new RoomRegistry({
     settings: {
@@ -157,6 +161,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       maxIdsPerConnection: config.maxPresenceIdsPerConnection,
     },
     clock,
+    loop,
     metrics,
     storageMetrics,
     log,
@@ -203,9 +208,11 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
       refusals: new EveryTenth(),
       malformed: new EveryTenth(),
       holds: (grant) => authorizer.holds(grant),
+      shares,
       conversation: {
         clock,
         metrics,
+        shares,
         presenceLimits: { maxStateBytes: config.maxPresenceBytes, maxEntries: MAX_PRESENCE_ENTRIES },
         presenceRates: new Rates(
           {
@@ -325,6 +332,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     memory.stop()
     watch.stop()
     scheduler.stop()
+    loop.stop()
   }
   try {
     await endpoint.listen()

@@ -35,6 +35,8 @@ export interface LoopTimeDeps {
 
 export class LoopTime {
   readonly clock: Clock
+  /** For work that is nobody's in particular. */
+  readonly common = new Account()
   readonly #deps: LoopTimeDeps
   readonly #accounts = new Map<string, Account>()
   /** Accounts with jobs, by their places, the least last: they are taken from the end. */

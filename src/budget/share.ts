@@ -83,10 +83,14 @@ const MAX_REMEMBERED = 10_000
 /** Most closed clients remembered of one address or person. */
 const MAX_PER_KEY = 64
 
+/** Bytes of updates that are checked in the callbacks of their sockets in one turn of the loop: 0.5 to 2 ms. */
+const CHECKED_BYTES = 262_144
+
 /** Shares of all clients. What one had used up when it closed is remembered: reconnecting buys nothing. */
 export class Shares {
   readonly #loop: LoopTime
   readonly #settings: ShareSettings
+  #checked = 0
   readonly #closed = new RecentMap<string, Share[]>(MAX_REMEMBERED)
 
   constructor(loop: LoopTime, settings: ShareSettings) {
@@ -106,6 +110,18 @@ export class Shares {
     }
     return new Share(this.#loop.open(key), this.#loop, this.#settings, debt)
   }
+  /** Whether an update of this length may be checked at once. Else it is checked when its turn to be applied has come. */
+  mayCheck(length: number): boolean {
+    const had = this.#checked
+    this.#checked += length
+    if (this.#checked <= CHECKED_BYTES) return true
+    if (had <= CHECKED_BYTES) this.#loop.clock.soon(this.#onTurn)
+    return false
+  }
+  readonly #onTurn = (): void => {
+    this.#checked = 0
+  }
+
   close(key: string, share: Share): void {
     this.#loop.close(key, share.account)
     const now = this.#loop.clock.now()

@@ -3,6 +3,7 @@
  *   frame ─▶ decode ─▶ echo? ─▶ budgets ─▶ rights ─▶ structural check ─▶ room
  */
 import * as Y from 'yjs'
+import type { Shares } from '../budget/share.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -32,6 +33,8 @@ export interface ConversationDeps {
   readonly presenceRates: Rates
   readonly clock: Clock
   readonly metrics: Metrics
+  /** Says whether an update may be checked at once. */
+  readonly shares: Pick<Shares, 'mayCheck'>
 }
 
 /** Who is in the room, with what. */
@@ -54,6 +57,11 @@ export interface ConversationHost {
   failed(error: unknown): void
 }
 
+/**
+ * Bytes of one client's updates that may wait to be applied. Eight seconds of what the byte budget lets through: who has more is
+ * waited for in any case, and an update that is dropped here comes back with the answer to a SyncStep1.
+ */
+const MAX_WAITING_BYTES = 4 << 20
 /** A client is not told again within this time that its presence is refused, ms. */
 const TELL_REFUSAL_MS = 5_000
 
@@ -213,8 +221,9 @@ export class Conversation implements GateEvents, PresenceGateEvents {
   #update(payload: Uint8Array, isAnswer: boolean): void {
     const { room, member, reputation } = this.#who
     reputation.writes()
+    if (!this.#hasPlace(payload.length, isAnswer)) return
     let summary: UpdateSummary | null = null
-    if (payload.length <= CHECK_AT_ONCE_BYTES) {
+    if (payload.length <= CHECK_AT_ONCE_BYTES && this.#deps.shares.mayCheck(payload.length)) {
       const check = checkUpdate(payload)
       if (!check.ok) {
         // An answer that cannot be used was still the answer: asking again would bring the same.
@@ -229,6 +238,16 @@ export class Conversation implements GateEvents, PresenceGateEvents {
     }
     // Copied into Node's pool where it is small; it is applied within a tick or two.
     room.receive({ member, update: Buffer.from(payload), summary, isAnswer, at: this.#deps.clock.now() })
+  }
+
+  /** What waits to be applied is bounded (LT3). The answer that was asked for is taken: it comes once, and ends the asking. */
+  #hasPlace(length: number, isAnswer: boolean): boolean {
+    const { waitingBytes, repair } = this.#who.member
+    if (waitingBytes === 0 || waitingBytes + length <= MAX_WAITING_BYTES) return true
+    if (isAnswer && repair.isAnswerDue) return true
+    this.#deps.metrics.resyncsIn.add('intake_full')
+    this.#gate.lost()
+    return false
   }
 
   #announce(payload: Uint8Array): void {

@@ -4,8 +4,10 @@
  * Frames that come while access is checked or the board is loaded are kept, in order, and handled after (FR6).
  */
 import type { Logger } from 'pino'
+import type { Account } from '../budget/account.ts'
 import { type MemoryFigures, noFigures } from '../budget/memory-figures.ts'
 import type { Holder } from '../budget/memory-guard.ts'
+import type { Share, Shares } from '../budget/share.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { EveryTenth } from '../observe/every-tenth.ts'
 import { LazyLog } from '../observe/lazy-log.ts'
@@ -44,6 +46,8 @@ export interface SessionDeps {
   /** What every connection's budget for document frames has in common. */
   readonly rates: Rates
   readonly conversation: ConversationDeps
+  /** Who may take how much of the loop's time. */
+  readonly shares: Shares
   readonly reputation: ReputationDeps
   readonly late: LateWrites
   readonly flood: FrameFlood
@@ -96,6 +100,8 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
   /** While it is in its room. */
   #conversation: Conversation | null = null
   #state: State = { name: 'admitting' }
+  /** From its joining on. */
+  #share: Share | null = null
   /** Bytes of pongs since the socket was last seen empty: they lie in its buffer, outside the outbox's accounts. */
   #pongBytes = 0
   readonly #openedAt: number
@@ -254,14 +260,16 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
   #writeLate(room: Room, grant: Grant): void {
     const backlog = this.#backlog
     const reputation = this.#remember(grant)
+    const share = this.#openShare(grant)
     const outbox = new Outbox(this.#sink, room.source, room.presence, this.#deps.outbox, this)
     outbox.closed()
-    const member = new Member(outbox, this.#strikes, this.log, this.#deps.clock, room.step1, this)
+    const member = new Member(outbox, this.#strikes, this.log, this.#deps.clock, room.step1, this, share)
     member.repair.stop()
     const conversation = this.#converse({ room, member, grant, reputation, limiter: this.#limiter })
     if (backlog !== null) conversation.takeLate(backlog)
     conversation.stop()
     reputation.closed()
+    this.#deps.shares.close(identityOf(grant.subject, this.#request.group), share)
     this.#settleLate()
   }
   /** There is nothing more to be written. */
@@ -360,8 +368,9 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
     }
     const { clock } = this.#deps
     const reputation = this.#remember(grant)
+    const share = this.#openShare(grant)
     const outbox = new Outbox(this.#sink, room.source, room.presence, this.#deps.outbox, this)
-    const member = new Member(outbox, this.#strikes, this.log, clock, room.step1, this)
+    const member = new Member(outbox, this.#strikes, this.log, clock, room.step1, this, share)
     this.#state = { name: 'joined', room, member, grant }
     if (grant.expiresAt !== null) {
       this.#stopAlarm = expiryAlarm(clock, this.#deps.wallClock, grant, () => this.end(CLOSE.noAccess))
@@ -387,6 +396,14 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
     if (this.#state.name === 'joined') this.#state.member.outbox.pace(intervalMs)
   }
 
+  #openShare(grant: Grant): Share {
+    this.#share = this.#deps.shares.open(identityOf(grant.subject, this.#request.group))
+    return this.#share
+  }
+  /** For the outbox, which is there only once there is a share. */
+  get account(): Account {
+    return this.#share!.account
+  }
   get wantsNotices(): boolean {
     return this.#request.notices
   }
@@ -410,7 +427,8 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
     this.#conversation = null
     this.#backlog = null
     if (this.#state.name === 'joined') {
-      const { room, member } = this.#state
+      const { room, member, grant } = this.#state
+      this.#deps.shares.close(identityOf(grant.subject, this.#request.group), member.share)
       this.#ending = member.outbox
       this.#state = { name: 'gone' }
       this.#deps.registry.leave(room, member)

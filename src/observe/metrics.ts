@@ -10,7 +10,8 @@ export type MessageType = (typeof MESSAGE_TYPES)[number]
 
 /** Why a resync was needed. `out`: the server owed a client a diff. `in`: the server asked a client for what it missed. */
 export const RESYNC_CAUSES = [
-  'queue_full', 'refused', 'large_update', 'degraded', 'rate_limited', 'gap', 'load_overflow', 'rebuilt',
+  'queue_full', 'refused', 'large_update', 'degraded', 'rate_limited', 'gap', 'load_overflow',
+  'intake_full', 'rebuilt',
 ] as const // biome-ignore format: one line reads better
 export type ResyncCause = (typeof RESYNC_CAUSES)[number]
 
@@ -41,7 +42,7 @@ export type LoopWork = (typeof LOOP_WORK)[number]
  * Where something was caught that nobody expected: in a timer's, an immediate's or a socket's callback, a promise nobody waits
  * for, an HTTP handler; `client`, `room`: that client was closed for it, that room went on without.
  */
-export const CAUGHT_AT = ['timer', 'immediate', 'promise', 'socket', 'http', 'client', 'room'] as const
+export const CAUGHT_AT = ['timer', 'immediate', 'promise', 'socket', 'http', 'client', 'room', 'job'] as const
 export type CaughtAt = (typeof CAUGHT_AT)[number]
 
 /** How somebody was refused at the upgrade: with a close frame after it, or before it with an HTTP status. */

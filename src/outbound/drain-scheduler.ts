@@ -1,103 +1,140 @@
 /**
  * Whose turn it is to drain. `drain` events and ticks only ask for a turn here; the writing happens in a later loop turn
- * (a send from inside uWS's `drain` can stall the socket, DESIGN 5 rule 6), a few clients at a time: a turn that has lasted
- * a slice gives the loop back and the rest follow in the next one.
+ * (a send from inside uWS's `drain` can stall the socket, DESIGN 5 rule 6), out of the budget that all work shares: clients
+ * of one account take turns, and accounts are served by what they had.
  */
-import type { Clock } from '../observe/clock.ts'
+import type { Account, Job } from '../budget/account.ts'
+import type { LoopTime } from '../budget/loop-time.ts'
 
 /** What the scheduler needs of an outbox. */
 export interface Drainable {
-  /** Sends a batch. `more`: it ended with room left in the socket, so it must go on in a later turn (FC5). */
-  pump(): 'more' | 'idle'
+  /** Who is charged for what it takes to write to it. */
+  readonly account: Account
+  /**
+   * Sends a batch, until about `until` (clock ms). `more`: it ended with room left in the socket, so it must go on in a later
+   * turn (FC5).
+   */
+  pump(until: number): 'more' | 'idle'
   /** Looks at amounts and ages again. Returns whether it wants to be looked at further. */
   check(): boolean
   /** One of the two threw. Must not throw itself. */
   failed(error: unknown): void
 }
 
-/** Longest stretch of draining without giving the loop back, ms. Half of it stays under a display frame. */
-const SLICE_MS = 8
 /** How often clients that hold anything are looked at, ms. uWS can flush a backlog without a `drain` event. */
 export const CHECK_INTERVAL_MS = 100
 
 export class DrainScheduler {
-  readonly #clock: Clock
-  #ready = new Set<Drainable>()
+  readonly #loop: LoopTime
+  readonly #drains = new Map<Account, Drain>()
   readonly #watched = new Set<Drainable>()
-  #turnAsked = false
   #cancelCheck: (() => void) | null = null
   #stopped = false
 
-  constructor(clock: Clock) {
-    this.#clock = clock
+  constructor(loop: LoopTime) {
+    this.#loop = loop
   }
 
   /** Asks for a turn. Asking twice is asking once. */
   ready(outbox: Drainable): void {
-    this.#ready.add(outbox)
-    this.#askTurn()
+    if (this.#stopped) return
+    const { account } = outbox
+    let drain = this.#drains.get(account)
+    if (drain === undefined) {
+      drain = new Drain(account, this.#loop, this.#drains)
+      this.#drains.set(account, drain)
+    }
+    drain.add(outbox)
   }
   /** Looks at this outbox every `CHECK_INTERVAL_MS` until its `check` says enough. */
   watch(outbox: Drainable): void {
     this.#watched.add(outbox)
     if (this.#cancelCheck === null && !this.#stopped) {
-      this.#cancelCheck = this.#clock.after(CHECK_INTERVAL_MS, () => this.#check())
+      this.#cancelCheck = this.#loop.clock.after(CHECK_INTERVAL_MS, () => this.#check())
     }
   }
   forget(outbox: Drainable): void {
-    this.#ready.delete(outbox)
+    this.#drains.get(outbox.account)?.remove(outbox)
     this.#watched.delete(outbox)
   }
   /** No timer is left afterwards. */
   stop(): void {
     this.#stopped = true
     this.#cancelCheck?.()
-    this.#ready.clear()
+    for (const drain of this.#drains.values()) this.#loop.forget(drain)
+    this.#drains.clear()
     this.#watched.clear()
   }
 
-  #askTurn(): void {
-    if (this.#turnAsked || this.#stopped) return
-    this.#turnAsked = true
-    this.#clock.soon(() => this.#turn())
+  #check(): void {
+    this.#cancelCheck = null
+    for (const outbox of this.#watched) if (!look(outbox)) this.#watched.delete(outbox)
+    if (this.#watched.size > 0 && !this.#stopped) {
+      this.#cancelCheck = this.#loop.clock.after(CHECK_INTERVAL_MS, () => this.#check())
+    }
   }
-  #turn(): void {
-    this.#turnAsked = false
-    const until = this.#clock.now() + SLICE_MS
+}
+
+/** The clients of one account that wait for a turn. There while there are any. */
+class Drain implements Job {
+  readonly kind = 'drain'
+  readonly account: Account
+  readonly #loop: LoopTime
+  readonly #all: Map<Account, Drain>
+  #ready = new Set<Drainable>()
+
+  constructor(account: Account, loop: LoopTime, all: Map<Account, Drain>) {
+    this.account = account
+    this.#loop = loop
+    this.#all = all
+  }
+
+  add(outbox: Drainable): void {
+    this.#ready.add(outbox)
+    if (this.#ready.size === 1) this.#loop.defer(this)
+  }
+  remove(outbox: Drainable): void {
+    if (this.#ready.delete(outbox)) this.#rest()
+  }
+
+  run(started: number, until: number): void {
     const queue = this.#ready
     this.#ready = new Set()
+    let now = started
     for (const outbox of queue) {
       queue.delete(outbox)
-      if (this.#pump(outbox)) this.#ready.add(outbox)
-      if (this.#clock.now() >= until) break
+      if (pump(outbox, until)) this.#ready.add(outbox)
+      now = this.#loop.clock.now()
+      if (now >= until) break
     }
     // Those that waited stand before those that go on.
     if (queue.size > 0) this.#ready = new Set([...queue, ...this.#ready])
-    if (this.#ready.size > 0) this.#askTurn()
-  }
-  #check(): void {
-    this.#cancelCheck = null
-    for (const outbox of this.#watched) if (!this.#look(outbox)) this.#watched.delete(outbox)
-    if (this.#watched.size > 0 && !this.#stopped) {
-      this.#cancelCheck = this.#clock.after(CHECK_INTERVAL_MS, () => this.#check())
-    }
+    this.#loop.charge(this.account, now - started)
+    if (this.#ready.size > 0) this.#loop.defer(this)
+    else this.#rest()
   }
 
-  /** Each outbox for itself: what one throws is not the others' business. Whether it goes on. */
-  #pump(outbox: Drainable): boolean {
-    try {
-      return outbox.pump() === 'more'
-    } catch (error) {
-      outbox.failed(error)
-      return false
-    }
+  #rest(): void {
+    if (this.#ready.size > 0) return
+    this.#loop.forget(this)
+    if (this.#all.get(this.account) === this) this.#all.delete(this.account)
   }
-  #look(outbox: Drainable): boolean {
-    try {
-      return outbox.check()
-    } catch (error) {
-      outbox.failed(error)
-      return false
-    }
+}
+
+/** Each outbox for itself: what one throws is not the others' business. Whether it goes on. */
+function pump(outbox: Drainable, until: number): boolean {
+  try {
+    return outbox.pump(until) === 'more'
+  } catch (error) {
+    outbox.failed(error)
+    return false
+  }
+}
+function look(outbox: Drainable): boolean {
+  try {
+    return outbox.check()
+  } catch (error) {
+    outbox.failed(error)
+    return false
   }
 }

@@ -12,6 +12,8 @@
  *
  * The rules behind it, each of which loses edits when broken, are in docs/protocol.md ("A client that falls behind").
  */
+
+import type { Account } from '../budget/account.ts'
 import { CLOCK_BYTES } from '../budget/memory-figures.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
@@ -50,6 +52,8 @@ export interface OutboxDeps {
 /** Whose outbox it is. */
 export interface OutboxOwner {
   readonly log: Log
+  /** Who is charged for the time that writing to it takes. */
+  readonly account: Account
   /** Whether this client asked for notices. */
   readonly wantsNotices: boolean
   /** The socket is ending: by eviction (true), or because the room or the session said so. Called once. */
@@ -120,6 +124,9 @@ export class Outbox implements Drainable {
     this.#side = new SideLane(this.#wire, presence, metrics.messagesDropped)
   }
 
+  get account(): Account {
+    return this.#owner.account
+  }
   get state(): OutboxState {
     return this.#state
   }
@@ -362,7 +369,7 @@ export class Outbox implements Drainable {
     this.#shut()
   }
 
-  pump(): 'more' | 'idle' {
+  pump(until: number): 'more' | 'idle' {
     for (let sent = 0; sent < this.#deps.settings.drainBatch; sent++) {
       if (this.#state === 'ending') this.#endIfDrained()
       if (this.#isOver) return 'idle'
@@ -379,6 +386,8 @@ export class Outbox implements Drainable {
         this.#deps.scheduler.watch(this)
         return 'idle'
       }
+      // A part of an answer takes some milliseconds where its structs have to be looked for.
+      if (this.#cursor !== null && this.#deps.clock.now() >= until) break
     }
     return 'more'
   }

@@ -31,5 +31,6 @@ export const CLOSE = {
   tooManyRooms: { code: 1013, text: 'too many rooms', retry: true },
   cannotCheckAccess: { code: 1013, text: 'access cannot be checked now', retry: true },
   memoryShort: { code: 1013, text: 'memory is short', retry: true },
+  tooMuchWork: { code: 1013, text: 'too much work', retry: true },
   serverFull: { code: 1013, text: 'server full', retry: true },
 } as const satisfies Record<string, CloseReason>

@@ -10,6 +10,7 @@ export const MESSAGE_ERRORS: readonly string[] = [
     'board_too_large',
     'apply_failed',
     'gap_overflow',
+    'gap_repeated',
     'map_entry',
     'neighbours',
     'circle',

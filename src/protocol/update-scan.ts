@@ -35,6 +35,8 @@ export interface UpdateSummary {
    * of several units, else 0. None is in its own section.
    */
   readonly neighbours: readonly number[]
+  /** Clock units that its delete set names. */
+  readonly deletedUnits: number
   /** No structs and no deletes: applying it changes nothing. */
   readonly isEmpty: boolean
   /** Per author in descending order: the clocks [from, to), including Skips. */
@@ -84,6 +86,7 @@ export class UpdateScan {
   private deleteRanges = 0
   private placesAreUnclear = false
   private neighbours: number[] = NONE
+  private deletedUnits = 0
   private deleteSetAt = -1
   private sectionsLeft = 0
   private structsLeft = 0
@@ -129,6 +132,7 @@ export class UpdateScan {
   /** What was found, after a run without a fault. */
   summary(): UpdateSummary {
     const { walk, structs, deleteRanges } = this
+    const deletes = deleteRanges === 0 ? [] : this.deletes()
     return {
       structs,
       leansOnOthers: this.leansOnOthers,
@@ -142,9 +146,10 @@ export class UpdateScan {
       deleteSetAt: this.deleteSetAt,
       places: this.placesAreUnclear ? 'unclear' : this.neighbours === NONE ? 'fine' : 'if_neighbours',
       neighbours: this.neighbours,
+      deletedUnits: deleteRanges === 0 ? 0 : this.deletedUnits,
       isEmpty: structs === 0 && deleteRanges === 0,
       sections: sectionsOf(this.spans),
-      deletes: deleteRanges === 0 ? [] : this.deletes(),
+      deletes,
     }
   }
 
@@ -225,12 +230,14 @@ export class UpdateScan {
     const { walk } = this
     const deletes: AuthorDeletes[] = []
     walk.pos = this.deleteSetAt
+    this.deletedUnits = 0
     for (let authors = walk.deleteAuthors(); authors > 0; authors--) {
       walk.deleteAuthor()
       let end = 0
       for (let ranges = walk.deleteCount; ranges > 0; ranges--) {
         walk.deleteRange()
         end = Math.max(end, walk.deleteClock + walk.deleteLength)
+        this.deletedUnits += walk.deleteLength
       }
       if (end > 0) deletes.push({ client: walk.deleteClient, end })
     }

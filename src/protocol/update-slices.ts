@@ -5,15 +5,16 @@
  * everything that waits (a 20.8 MB board by author and clock: 103 s, in causal order: 1 s).
  */
 import { CausalOrder } from './causal-order.ts'
+import { PLACED_WEIGHT, PLAIN_WEIGHT, type SliceSize } from './slice-size.ts'
 import { StructIndex } from './struct-index.ts'
-import { StructWalk } from './struct-walk.ts'
+import { KIND, StructWalk } from './struct-walk.ts'
 import { varUintLength, writeVarUint } from './varuint.ts'
 
 /** Bytes per slice: some milliseconds of Yjs's time, and the size of the parts that clients get. */
 export const SLICE_BYTES = 65_536
 
-/** Walked before the first slice without a pause: 6 to 20 ms. */
-const STEP_BYTES = 1 << 21
+/** Walked before the first slice without a pause: 0.4 to 1.3 ms. */
+const STEP_BYTES = 1 << 17
 /** An update without structs and deletes. */
 const NOTHING = Uint8Array.of(0, 0)
 
@@ -34,41 +35,52 @@ const COUNT_BYTES = 5
  * tidies the formats of rich text, and between two slices that can take away a format to which the next one gives a
  * meaning (4 of 300 random rich texts in slices of 300 bytes; none when marked).
  *
- * The update has to be walked once (3 to 10 ns per byte) before the first slice is known: on the way, every 2 MiB, an
+ * The update has to be walked once (3 to 10 ns per byte) before the first slice is known: on the way, every 128 KiB, an
  * empty update is handed out, so that the caller gives the loop back there as well.
+ *
+ * `size` bounds what a slice holds beside its bytes, and is asked anew for each: it follows what the ones before took. An
+ * update is then cut however short it is, and so are long ranges of the delete set.
  */
-export function* sliceUpdate(bytes: Uint8Array, sliceBytes: number = SLICE_BYTES): Generator<Uint8Array> {
-  if (bytes.length <= sliceBytes) {
+export function* sliceUpdate(
+  bytes: Uint8Array,
+  sliceBytes: number = SLICE_BYTES,
+  size: SliceSize | null = null,
+): Generator<Uint8Array> {
+  if (size === null && bytes.length <= sliceBytes) {
     yield bytes
     return
   }
   const index = new StructIndex(bytes)
   for (let until = STEP_BYTES; !index.fill(until); until += STEP_BYTES) yield NOTHING
   if (index.deleteSetAt < 0) return
-  const slicer = new StructSlicer(index, sliceBytes)
+  const slicer = new StructSlicer(index, sliceBytes, size)
   for (let slice = slicer.next(); slice !== undefined; slice = slicer.next()) yield slice
-  yield* sliceDeletes(bytes, index.deleteSetAt, sliceBytes)
+  yield* sliceDeletes(bytes, index.deleteSetAt, sliceBytes, size)
 }
 
 class StructSlicer {
   private readonly index: StructIndex
   private readonly order: CausalOrder
   private readonly sliceBytes: number
+  private readonly size: SliceSize | null
   /** Per section: its first struct in the slice being filled, or -1. Structs of a section follow each other. */
   private readonly firstInSlice: Int32Array
   private touched: number[] = []
   private used = FRAME_BYTES
+  private weight = 0
 
-  constructor(index: StructIndex, sliceBytes: number) {
+  constructor(index: StructIndex, sliceBytes: number, size: SliceSize | null) {
     this.index = index
     this.order = new CausalOrder(index)
     this.sliceBytes = sliceBytes
+    this.size = size
     this.firstInSlice = new Int32Array(index.clients.length).fill(-1)
   }
 
   /** The next slice, or undefined when all structs have been handed out. */
   next(): Uint8Array | undefined {
     const { index, order, firstInSlice } = this
+    const limit = this.size?.limit ?? Number.POSITIVE_INFINITY
     for (let section = order.ready(); section >= 0; section = order.ready()) {
       const struct = order.upcoming(section)
       const isTouched = firstInSlice[section]! >= 0
@@ -78,19 +90,29 @@ class StructSlicer {
         order.pass(section)
         continue
       }
+      const weight = this.weightOf(order.walk)
       let size = index.byteEnd(section, struct) - index.offset(struct)
       if (!isTouched) {
         size += varUintLength(index.clients[section]!) + varUintLength(index.clock(struct)) + COUNT_BYTES
       }
-      if (this.touched.length > 0 && this.used + size > this.sliceBytes) return this.take()
+      const isFull = this.used + size > this.sliceBytes || this.weight + weight > limit
+      if (this.touched.length > 0 && isFull) return this.take()
       if (!isTouched) {
         firstInSlice[section] = struct
         this.touched.push(section)
       }
       this.used += size
+      this.weight += weight
       order.pass(section)
     }
     return this.touched.length > 0 ? this.take() : undefined
+  }
+
+  /** Of the struct that was found ready. */
+  private weightOf({ kind, client, clock, originClient, originClock, rightClient, parentClient }: StructWalk): number {
+    if (kind === KIND.gc) return PLAIN_WEIGHT
+    if (originClient >= 0) return originClient === client && originClock === clock - 1 ? PLAIN_WEIGHT : PLACED_WEIGHT
+    return rightClient < 0 && parentClient === client ? PLAIN_WEIGHT : PLACED_WEIGHT
   }
 
   private take(): Uint8Array {
@@ -113,81 +135,89 @@ class StructSlicer {
     at = writeVarUint(out, at, 0)
     this.touched = []
     this.used = FRAME_BYTES
+    if (this.size !== null) this.size.weight = this.weight
+    this.weight = 0
     return out.subarray(0, at)
   }
 }
 
-/** The delete set as updates without structs: the ranges' raw bytes, with new counts. */
-function* sliceDeletes(bytes: Uint8Array, deleteSetAt: number, sliceBytes: number): Generator<Uint8Array> {
+/** The delete set as updates without structs. */
+function* sliceDeletes(
+  bytes: Uint8Array,
+  deleteSetAt: number,
+  sliceBytes: number,
+  size: SliceSize | null,
+): Generator<Uint8Array> {
   const walk = new StructWalk()
   walk.begin(bytes)
   walk.pos = deleteSetAt
-  let part = new DeletePart(bytes)
+  const part = new DeletePart(sliceBytes)
   const authors = walk.deleteAuthors()
   for (let i = 0; i < authors && walk.deleteAuthor(); i++) {
-    part.startAuthor(walk.deleteClient)
     for (let left = walk.deleteCount; left > 0; left--) {
-      const from = walk.pos
       if (!walk.deleteRange()) return
-      if (!part.fits(walk.pos - from, sliceBytes)) {
-        yield part.encode()
-        part = new DeletePart(bytes)
-        part.startAuthor(walk.deleteClient)
+      let clock = walk.deleteClock
+      const end = clock + walk.deleteLength
+      while (clock < end) {
+        const most = size === null ? Number.POSITIVE_INFINITY : size.deletes - part.units
+        const length = Math.min(end - clock, most)
+        if (length > 0 && part.add(walk.deleteClient, clock, length)) {
+          clock += length
+          continue
+        }
+        if (size !== null) size.weight = weightOfDeletes(part.units)
+        yield part.take()
       }
-      part.addRange(from, walk.pos)
     }
   }
-  if (part.ranges > 0) yield part.encode()
+  if (part.units === 0) return
+  if (size !== null) size.weight = weightOfDeletes(part.units)
+  yield part.take()
 }
 
+/** Deleting a struct is cheaper than taking one in, and most hold several units. */
+function weightOfDeletes(units: number): number {
+  return Math.max(1, Math.ceil(units / 32))
+}
+
+/** One slice of a delete set while it is filled. */
 class DeletePart {
-  private readonly bytes: Uint8Array
-  private readonly runs: { client: number; count: number; from: number; to: number }[] = []
-  private client = 0
-  private isNewAuthor = true
+  private readonly sliceBytes: number
+  private readonly runs: { readonly client: number; readonly ranges: number[] }[] = []
   private used = FRAME_BYTES
-  ranges = 0
+  /** Clock units of its ranges. */
+  units = 0
 
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
+  constructor(sliceBytes: number) {
+    this.sliceBytes = sliceBytes
   }
 
-  startAuthor(client: number): void {
-    this.client = client
-    this.isNewAuthor = true
+  /** False: there is no room left. An empty slice has room for anything. */
+  add(client: number, clock: number, length: number): boolean {
+    const last = this.runs.at(-1)
+    const isNew = last === undefined || last.client !== client
+    const head = isNew ? varUintLength(client) + COUNT_BYTES : 0
+    const bytes = head + varUintLength(clock) + varUintLength(length)
+    if (this.units > 0 && this.used + bytes > this.sliceBytes) return false
+    this.used += bytes
+    this.units += length
+    if (isNew) this.runs.push({ client, ranges: [clock, length] })
+    else last.ranges.push(clock, length)
+    return true
   }
 
-  fits(rangeBytes: number, sliceBytes: number): boolean {
-    return this.ranges === 0 || this.used + this.headBytes() + rangeBytes <= sliceBytes
-  }
-
-  addRange(from: number, to: number): void {
-    this.used += this.headBytes() + to - from
-    this.ranges++
-    if (this.isNewAuthor) {
-      this.runs.push({ client: this.client, count: 1, from, to })
-      this.isNewAuthor = false
-      return
-    }
-    const run = this.runs.at(-1)!
-    run.count++
-    run.to = to
-  }
-
-  encode(): Uint8Array {
+  take(): Uint8Array {
     const out = new Uint8Array(this.used)
     let at = writeVarUint(out, 0, 0)
     at = writeVarUint(out, at, this.runs.length)
-    for (const run of this.runs) {
-      at = writeVarUint(out, at, run.client)
-      at = writeVarUint(out, at, run.count)
-      out.set(this.bytes.subarray(run.from, run.to), at)
-      at += run.to - run.from
+    for (const { client, ranges } of this.runs) {
+      at = writeVarUint(out, at, client)
+      at = writeVarUint(out, at, ranges.length / 2)
+      for (const number of ranges) at = writeVarUint(out, at, number)
     }
+    this.runs.length = 0
+    this.used = FRAME_BYTES
+    this.units = 0
     return out.subarray(0, at)
-  }
-
-  private headBytes(): number {
-    return this.isNewAuthor ? varUintLength(this.client) + COUNT_BYTES : 0
   }
 }

@@ -28,6 +28,8 @@ export class DocumentCheck implements KnownPlaces {
   readonly #doc: Y.Doc
   readonly #stateOf: (client: number) => number
   readonly #levelOf: (client: number, clock: number) => number
+  /** Of the update whose parts were judged last, which may be many: what it deletes. */
+  #deleted: { readonly update: Uint8Array; readonly clocks: DeletedClocks } | null = null
 
   /** `stateOf`: the document's next clock of an author. */
   constructor(doc: Y.Doc, stateOf: (client: number) => number) {
@@ -37,7 +39,9 @@ export class DocumentCheck implements KnownPlaces {
   }
 
   /** What of a part the document does not have. The same bytes for nearly all. */
-  newsOf(part: Uint8Array, { summary: { sections } }: Whole): Uint8Array {
+  newsOf(part: Uint8Array, { update, summary: { sections } }: Whole): Uint8Array {
+    // One of many parts: what the whole says of thousands of authors is not gone through for each.
+    if (part !== update && part.length < update.length) return withoutKnown(part, this.#stateOf)
     for (const { client, from } of sections) if (from < this.#stateOf(client)) return withoutKnown(part, this.#stateOf)
     return part
   }
@@ -50,12 +54,18 @@ export class DocumentCheck implements KnownPlaces {
     const { summary } = whole
     let fit: Uint8Array | DocumentFault = part
     if (isNews || !this.#isPlacedWell(summary)) {
-      fit = judgePlaces(part, this, () => new DeletedClocks(whole.update, summary.deleteSetAt))
+      fit = judgePlaces(part, this, () => this.#deletedIn(whole))
       if (typeof fit === 'string') return fit
     }
     return summary.types > 0 && typeDepth(fit, this.#levelOf) > MAX_TYPE_DEPTH ? 'nesting' : fit
   }
 
+  #deletedIn({ update, summary }: Whole): DeletedClocks {
+    if (this.#deleted?.update !== update) {
+      this.#deleted = { update, clocks: new DeletedClocks(update, summary.deleteSetAt) }
+    }
+    return this.#deleted.clocks
+  }
   parentOf(client: number, clock: number): Parent | null {
     return (this.#itemAt(client, clock)?.parent as Y.AbstractType<unknown> | undefined) ?? null
   }

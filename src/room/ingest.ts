@@ -4,6 +4,7 @@
  * The document itself never holds anything pending: Yjs would look at it again with every later update.
  */
 import * as Y from 'yjs'
+import type { LoopTime } from '../budget/loop-time.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -28,6 +29,7 @@ export interface Batch {
 
 export interface IngestDeps {
   readonly clock: Clock
+  readonly loop: LoopTime
   readonly metrics: Metrics
   readonly log: Log
 }
@@ -68,6 +70,8 @@ export class Ingest {
   #orphans: ParkedPart[] = []
   /** Whether some member may have parts waiting. */
   #hasParked = false
+  /** Whose updates were worked on since the last `settle`. */
+  readonly #payers: Member[] = []
   /** Authors of boards that were deleted under this room's name. */
   readonly #buried = new Set<number>()
 
@@ -77,11 +81,19 @@ export class Ingest {
     this.#deps = deps
     this.#stateOf = (client) => Y.getState(this.#doc.store, client)
     this.#check = new DocumentCheck(doc, this.#stateOf)
-    this.#intake = new Intake(this.#stateOf)
+    this.#intake = new Intake(this.#stateOf, deps.loop)
   }
 
   get isEmpty(): boolean {
     return this.#intake.isEmpty && this.#again.length === 0
+  }
+  /** Who is served next at `now`, clock ms; null when nobody waits, or may go on. */
+  nextAt(now: number): Member | null {
+    return this.#again[0]?.received.member ?? this.#intake.next(now)
+  }
+  /** How long all that wait have to wait because they are over their shares, ms. */
+  waitAt(now: number): number {
+    return this.#again.length > 0 ? 0 : this.#intake.waitAt(now)
   }
   /** Whether stored parts wait for something that is not there. */
   get hasGaps(): boolean {
@@ -95,7 +107,7 @@ export class Ingest {
   }
   /** Those of one member. */
   bytesOf(member: Member): number {
-    return this.#intake.bytesOf(member)
+    return member.waitingBytes
   }
 
   bury(authors: Iterable<number>): void {
@@ -162,8 +174,9 @@ export class Ingest {
     const hadOrphans = this.#orphans.length > 0
     let soleAuthor: Member | null = null
     let areSeveral = false
-    let oldest = clock.now()
-    for (let unit = this.#next(); unit !== null; unit = this.#next()) {
+    let at = clock.now()
+    let oldest = at
+    for (let unit = this.#next(at, true); unit !== null; unit = this.#next(at, false)) {
       if (unit.kind === 'apply') {
         const { member, at } = unit.received
         if (soleAuthor !== null && soleAuthor !== member) areSeveral = true
@@ -171,7 +184,10 @@ export class Ingest {
         if (at < oldest) oldest = at
       }
       this.#take(unit)
-      if (this.isEmpty || clock.now() >= until || (isCareful && unit.kind === 'apply')) break
+      const now = clock.now()
+      this.#measured(unit, now - at)
+      at = now
+      if (this.isEmpty || now >= until || (isCareful && unit.kind === 'apply')) break
     }
     if (this.#hasParked || hadOrphans) {
       // Parts that had waited may be anybody's.
@@ -195,8 +211,52 @@ export class Ingest {
     if (pendingDs !== null) this.#orphans.push({ update: Y.convertUpdateFormatV2ToV1(pendingDs), missing: new Map() })
   }
 
-  #next(): Unit | null {
-    return this.#again.shift() ?? this.#intake.take()
+  /** The next unit; null when this room should not go on, as somebody elsewhere has had less than any who wait here. */
+  #next(now: number, isFirst: boolean): Unit | null {
+    const again = this.#again.shift()
+    if (again !== undefined) return again
+    const { loop } = this.#deps
+    for (;;) {
+      const member = this.#intake.next(now)
+      if (member === null) return null
+      const { account } = member.share
+      if (!isFirst && loop.isAhead(account) && !loop.isNext(account)) return null
+      const unit = this.#intake.take(member)
+      if (unit !== null) return unit
+    }
+  }
+  #measured(unit: Unit, ms: number): void {
+    const { member } = unit.received
+    member.share.unpaid += ms
+    if (this.#payers.at(-1) !== member) this.#payers.push(member)
+    if (unit.kind === 'apply') this.#intake.size.took(ms, unit.weight)
+  }
+
+  /**
+   * What was measured is paid, with what came of it: of `total` ms that all took together, each pays its part. Who goes on over
+   * its share is closed (LT3). `now`: clock ms.
+   */
+  settle(total: number, now: number): void {
+    if (this.#payers.length === 0) return
+    let measured = 0
+    for (const { share } of this.#payers) measured += share.unpaid
+    // One that stands there twice has paid the first time.
+    const factor = measured > 0 && total > measured ? total / measured : 1
+    for (const member of this.#payers) {
+      const outcome = member.share.pay(factor, now)
+      if (outcome === 'slowed') {
+        this.#deps.metrics.loopShare.add('slowed')
+        member.log.info(
+          { waitMs: member.share.waitAt(now) },
+          'updates take more than their share of the loop: they wait',
+        )
+      } else if (outcome === 'too_long' && member.outbox.state !== 'ending' && member.outbox.state !== 'closed') {
+        this.#deps.metrics.loopShare.add('closed')
+        member.log.warn('updates take more than their share of the loop, on and on')
+        member.outbox.end(CLOSE.tooMuchWork)
+      }
+    }
+    this.#payers.length = 0
   }
 
   #take(unit: Unit): void {
@@ -239,11 +299,20 @@ export class Ingest {
     // The summary is of the whole update: a slice is looked at itself.
     const quick = news === received.update ? gapOf(summary, this.#stateOf) : undefined
     const gap = quick === undefined ? findGap(news, this.#stateOf) : quick
+    const { repair } = member
     if (gap === null) {
       if (!this.#apply(unit, news, whole, news !== update)) return false
     } else if (!isAnswer) {
+      // The answer that is due has it: nothing has to be kept, and nobody has done anything wrong.
+      if (repair.isAnswerDue) return false
+      if (repair.noteGap(gap, this.#stateOf)) this.#strike(member, 'gap_repeated')
+      this.#deps.metrics.resyncsIn.add('gap')
+      repair.request()
+      // A long one is not worth keeping: its author still has it.
+      if (unit.isSlice) return false
       this.#units.push(unit)
       this.#park(member, news, gap)
+      return true
     } else {
       // Its author waits for the same: what can be taken in is.
       const { ready, waiting } = partReady(news, this.#stateOf)
@@ -251,9 +320,9 @@ export class Ingest {
       if (waiting !== null) this.#park(member, waiting, findGap(waiting, this.#stateOf) ?? gap)
     }
     // An answer holds all its author has: asking again would bring the same.
-    if ((gap === null && stripped === 0) || isAnswer) return true
+    if (stripped === 0 || isAnswer || repair.isAnswerDue) return true
     this.#deps.metrics.resyncsIn.add('gap')
-    member.repair.request()
+    repair.request()
     return true
   }
 
@@ -291,7 +360,8 @@ export class Ingest {
     this.#hasParked = true
     // A copy of its own: a small one lies in a shared pool, which would be kept with it.
     const part = { update: new Uint8Array(update), missing: new Map([[client, clock]]) }
-    if (!member.repair.park(part)) this.#strike(member, 'gap_overflow')
+    // Let go, and no offence: the author was asked.
+    if (!member.repair.park(part)) this.#deps.metrics.messageErrors.add('gap_overflow')
   }
 
   #retryParked(members: Iterable<Member>): void {

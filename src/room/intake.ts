@@ -1,7 +1,10 @@
 /**
- * Updates that members sent and the document does not have yet: a queue each, in order, served in turn, so that one
- * member's paste of a whole board does not hold up the others. Large ones are checked in steps and come out in slices (IN5).
+ * Updates that members sent and the document does not have yet: a queue each, in order. Whose turn it is says the budget of the
+ * loop's time: who has had least, so that neither one member's paste of a whole board nor updates that are dear to take in hold
+ * up the others. What is not small is checked in steps and comes out in slices (IN5, LT2).
  */
+import type { LoopTime } from '../budget/loop-time.ts'
+import { PLACED_WEIGHT, SliceSize } from '../protocol/slice-size.ts'
 import {
   checkUpdateInSteps,
   type MalformedUpdate,
@@ -9,7 +12,7 @@ import {
   type UpdateCheck,
   type UpdateSummary,
 } from '../protocol/update-check.ts'
-import { sliceUpdate } from '../protocol/update-slices.ts'
+import { SLICE_BYTES, sliceUpdate } from '../protocol/update-slices.ts'
 import type { Member } from './member.ts'
 
 /** One update on its way into the document. */
@@ -35,22 +38,37 @@ export type Unit =
       readonly first: boolean
       /** Delete ranges nobody here knows the target of, left out: Yjs would park them and pay for them ever after. */
       readonly stripped: number
+      /** A part of what came. */
+      readonly isSlice: boolean
+      /** How much it is, in the unit of `SliceSize`. */
+      readonly weight: number
     }
   /** The check refused it. */
   | { readonly kind: 'refused'; readonly received: Received; readonly reason: MalformedUpdate }
-  /** A step of the check: nothing to apply yet. */
-  | { readonly kind: 'step' }
+  /** A step of the check or of the cutting: nothing to apply yet. */
+  | { readonly kind: 'step'; readonly received: Received }
 
-/** Above this, an update is not checked when it arrives but here, in steps: 1 MiB is up to 9 ms. */
-export const CHECK_AT_ONCE_BYTES = 1_048_576
-/** Above either, an update is cut: applying 64 KiB of ordinary structs takes some 10 ms. */
-const WHOLE_BYTES = 65_536
-const WHOLE_STRUCTS = 2_000
+/** Above this, an update is not checked when it arrives but here, in steps: 64 KiB are up to 0.6 ms. */
+export const CHECK_AT_ONCE_BYTES = 65_536
+/** Checked in one go, here. */
+const CHECK_STEP_BYTES = 131_072
+/** Weight of a slice while nothing is dear: some 0.1 ms of ordinary structs, 38 ms where each walks past 10 000. */
+const SLICE_WEIGHT = 32
+/** Structs of an update that is applied as it is, under the same condition: nearly every edit by hand. */
+const WHOLE_STRUCTS = 32
+/** Clock units that it may delete. */
+const WHOLE_DELETES = 4_096
 
 type Stage =
   | { readonly name: 'check'; readonly steps: Iterator<void, UpdateCheck> }
   | { readonly name: 'open'; readonly summary: UpdateSummary }
-  | { readonly name: 'slices'; readonly summary: UpdateSummary; readonly slices: Iterator<Uint8Array> }
+  | {
+      readonly name: 'slices'
+      readonly summary: UpdateSummary
+      readonly slices: Iterator<Uint8Array>
+      /** One of them has been handed out. */
+      hasBegun: boolean
+    }
 
 interface Waiting {
   readonly received: Received
@@ -60,10 +78,14 @@ interface Waiting {
 export class Intake {
   readonly #queues = new Map<Member, Waiting[]>()
   readonly #stateOf: (client: number) => number
+  readonly #loop: LoopTime
+  /** How much is given to the document in one go; to be told what it took. */
+  readonly size = new SliceSize(SLICE_WEIGHT)
 
   /** `stateOf`: the document's next clock of an author. */
-  constructor(stateOf: (client: number) => number) {
+  constructor(stateOf: (client: number) => number, loop: LoopTime) {
     this.#stateOf = stateOf
+    this.#loop = loop
   }
 
   get isEmpty(): boolean {
@@ -73,20 +95,17 @@ export class Intake {
   /** Bytes of the updates that wait. */
   get heldBytes(): number {
     let bytes = 0
-    for (const member of this.#queues.keys()) bytes += this.bytesOf(member)
-    return bytes
-  }
-  /** Those of one member. */
-  bytesOf(member: Member): number {
-    let bytes = 0
-    for (const { received } of this.#queues.get(member) ?? []) bytes += received.update.length
+    for (const { waitingBytes } of this.#queues.keys()) bytes += waitingBytes
     return bytes
   }
 
   add(received: Received): void {
     const { member, update, summary } = received
     const stage: Stage =
-      summary === null ? { name: 'check', steps: checkUpdateInSteps(update) } : { name: 'open', summary }
+      summary === null
+        ? { name: 'check', steps: checkUpdateInSteps(update, CHECK_STEP_BYTES) }
+        : { name: 'open', summary }
+    member.waitingBytes += update.length
     const queue = this.#queues.get(member)
     if (queue === undefined) this.#queues.set(member, [{ received, stage }])
     else queue.push({ received, stage })
@@ -96,59 +115,115 @@ export class Intake {
   skipRest(member: Member): void {
     const queue = this.#queues.get(member)
     if (queue?.[0]?.stage.name !== 'slices') return
-    queue.shift()
+    this.#shift(member, queue)
     if (queue.length === 0) this.#queues.delete(member)
   }
 
-  /** The next unit, or null when nothing waits. Members take turns; one member's updates stay in order. */
-  take(): Unit | null {
-    for (const [member, queue] of this.#queues) {
-      this.#queues.delete(member)
-      const unit = this.#next(queue)
-      if (queue.length > 0) this.#queues.set(member, queue)
-      if (unit !== null) return unit
+  /**
+   * Who is next at `now` (clock ms): of those who may, whoever has had least of the loop's time; in turn where that is the same.
+   * Null: nobody waits, or all that do are over their shares.
+   */
+  next(now: number): Member | null {
+    let best: Member | null = null
+    for (const member of this.#queues.keys()) {
+      const { share } = member
+      if (share.isOver && share.waitAt(now) > 0) continue
+      // Nearly always the first one is.
+      if (!this.#loop.isAhead(share.account)) return member
+      if (best === null || this.#loop.virtualOf(share.account) < this.#loop.virtualOf(best.share.account)) best = member
     }
-    return null
+    return best
+  }
+  /** How long until somebody who is over its share may go on, ms. */
+  waitAt(now: number): number {
+    let least = Number.POSITIVE_INFINITY
+    for (const { share } of this.#queues.keys()) least = Math.min(least, share.waitAt(now))
+    return least
   }
 
-  #next(queue: Waiting[]): Unit | null {
+  /** The next unit of a member that `next` named. Null: its update turned out to have nothing left. */
+  take(member: Member): Unit | null {
+    const queue = this.#queues.get(member)
+    if (queue === undefined) return null
+    this.#queues.delete(member)
+    const unit = this.#unitOf(member, queue)
+    if (queue.length > 0) this.#queues.set(member, queue)
+    return unit
+  }
+
+  #shift(member: Member, queue: Waiting[]): void {
+    const { received } = queue.shift()!
+    member.waitingBytes -= received.update.length
+    if (received.isAnswer) member.repair.answerTaken()
+  }
+
+  #unitOf(member: Member, queue: Waiting[]): Unit | null {
     const waiting = queue[0]!
     const { received, stage } = waiting
     switch (stage.name) {
       case 'check': {
         const step = stage.steps.next()
-        if (step.done !== true) return { kind: 'step' }
+        if (step.done !== true) return { kind: 'step', received }
         if (step.value.ok) {
           waiting.stage = { name: 'open', summary: step.value.summary }
-          return { kind: 'step' }
+          return { kind: 'step', received }
         }
-        queue.shift()
+        this.#shift(member, queue)
         return { kind: 'refused', received, reason: step.value.reason }
       }
       case 'open': {
         const { summary } = stage
-        // At this moment, not when it came: what it deletes may have been in the update before it.
-        const { bytes, stripped } = this.#areDeletesKnown(summary)
-          ? { bytes: received.update, stripped: 0 }
-          : stripUnknownDeletes(received.update, this.#stateOf)
-        if (bytes.length <= WHOLE_BYTES && summary.structs <= WHOLE_STRUCTS) {
-          queue.shift()
-          return { kind: 'apply', received, update: bytes, summary, first: true, stripped }
+        if (this.#isSmall(received.update, summary)) {
+          this.#shift(member, queue)
+          return this.#whole(received, summary)
         }
-        const slices = sliceUpdate(bytes)
-        waiting.stage = { name: 'slices', summary, slices }
-        const { value } = slices.next()
-        return value === undefined ? null : { kind: 'apply', received, update: value, summary, first: true, stripped }
+        waiting.stage = {
+          name: 'slices',
+          summary,
+          slices: sliceUpdate(received.update, SLICE_BYTES, this.size),
+          hasBegun: false,
+        }
+        return this.#unitOf(member, queue)
       }
       case 'slices': {
         const { value } = stage.slices.next()
-        if (value !== undefined) {
-          return { kind: 'apply', received, update: value, summary: stage.summary, first: false, stripped: 0 }
+        if (value === undefined) {
+          this.#shift(member, queue)
+          return null
         }
-        queue.shift()
-        return null
+        // Two zeros: a step on the way to the next one.
+        if (value.length === 2) return { kind: 'step', received }
+        const first = !stage.hasBegun
+        stage.hasBegun = true
+        // No section: it only deletes. At this moment, so that all of the update's own structs are there.
+        const { bytes, stripped } = value[0] === 0 ? stripUnknownDeletes(value, this.#stateOf) : NOT_STRIPPED(value)
+        return {
+          kind: 'apply',
+          received,
+          update: bytes,
+          summary: stage.summary,
+          first,
+          stripped,
+          isSlice: true,
+          weight: this.size.weight,
+        }
       }
     }
+  }
+
+  #isSmall({ length }: Uint8Array, { structs, deletedUnits }: UpdateSummary): boolean {
+    if (length > SLICE_BYTES || structs > WHOLE_STRUCTS || deletedUnits > WHOLE_DELETES) return false
+    // One struct and a handful of deletes cannot be cut to any use.
+    return structs * PLACED_WEIGHT <= SLICE_WEIGHT / 8 || this.size.isEasy
+  }
+
+  #whole(received: Received, summary: UpdateSummary): Unit {
+    // At this moment, not when it came: what it deletes may have been in the update before it.
+    const { bytes, stripped } = this.#areDeletesKnown(summary)
+      ? NOT_STRIPPED(received.update)
+      : stripUnknownDeletes(received.update, this.#stateOf)
+    const weight = summary.structs * PLACED_WEIGHT + Math.ceil(summary.deletedUnits / 32)
+    return { kind: 'apply', received, update: bytes, summary, first: true, stripped, isSlice: false, weight }
   }
 
   #areDeletesKnown({ deletes, sections }: UpdateSummary): boolean {
@@ -162,3 +237,5 @@ export class Intake {
     return true
   }
 }
+
+const NOT_STRIPPED = (bytes: Uint8Array): { bytes: Uint8Array; stripped: number } => ({ bytes, stripped: 0 })

@@ -4,7 +4,7 @@
  * room goes on with another (see rebuild in room.ts).
  */
 import type * as Y from 'yjs'
-import type { Clock } from '../observe/clock.ts'
+import type { LoopTime } from '../budget/loop-time.ts'
 import type { BreakSite } from '../observe/metrics.ts'
 import { DeleteRanges, DiffCursor, DiffSource, type StateVector } from '../outbound/diff-cursor.ts'
 import { applyStored } from './apply-stored.ts'
@@ -22,7 +22,7 @@ export interface BoardEvent {
 
 export interface BoardDeps {
   readonly settings: RoomSizeLimits
-  readonly clock: Clock
+  readonly loop: LoopTime
   /** Reading the document threw. */
   readonly broke: (site: BreakSite, error: unknown) => void
 }
@@ -51,7 +51,7 @@ export class LiveBoard {
     this.#deps = deps
     this.source = new DiffSource(this.doc)
     this.source.broke = (error) => deps.broke('answer', error)
-    this.size = new RoomSize(this.doc, deps.settings, deps.clock, {
+    this.size = new RoomSize(this.doc, deps.settings, deps.loop, {
       lengths: () => this.#measured(this.#lengths()),
       weights: () => this.#measured(liveWeight(this.doc)),
     })

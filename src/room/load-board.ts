@@ -4,6 +4,7 @@
  * A record that throws while it is applied breaks the document: it begins anew, without that record.
  */
 import type { Logger } from 'pino'
+import { SliceSize } from '../protocol/slice-size.ts'
 import { type BadRecord, type RecordPlace, reasonOf, type Storage, StorageError } from '../storage/storage.ts'
 import { storedSlices } from './apply-stored.ts'
 import type { BoardSizes } from './compaction-policy.ts'
@@ -67,6 +68,9 @@ export async function loadBoard(
   return { lastSeq: load.lastSeq, sizes: load.sizes, bad: bad.length, stuck, refused: load.refused }
 }
 
+/** Weight of a piece while nothing is dear: each is a transaction of its own. What is stored was taken in once. */
+const PIECE_WEIGHT = 128
+
 class Load {
   readonly bad = new Map<string, BadRecord>()
   readonly refused = new Set<Uint8Array>()
@@ -76,6 +80,7 @@ class Load {
   readonly #storage: LoadSource
   readonly #target: LoadTarget
   readonly #slices: Slices
+  readonly #size = new SliceSize(PIECE_WEIGHT)
   #slice: Slice | null = null
   #isBroken = false
 
@@ -119,12 +124,12 @@ class Load {
   async #apply(update: Uint8Array): Promise<string | null> {
     let pieces: Iterable<Uint8Array>
     try {
-      pieces = storedSlices(update)
+      pieces = storedSlices(update, this.#size)
     } catch (error) {
       return reasonOf(error)
     }
     for (const piece of pieces) {
-      await this.#turn()
+      if (this.#slice === null) await this.#turn()
       try {
         this.#target.apply(piece)
       } catch (error) {
@@ -132,13 +137,19 @@ class Load {
         this.#target.loosen()
         return reasonOf(error)
       }
+      await this.#turn()
     }
     return null
   }
 
   /** Gives the loop back where this turn is over. */
   async #turn(): Promise<void> {
-    if (this.#slice === null || this.#slice.over()) this.#slice = await this.#slices.turn()
+    if (this.#slice !== null) {
+      const isOver = this.#slice.over()
+      this.#size.took(this.#slice.lap, this.#size.weight)
+      if (!isOver) return
+    }
+    this.#slice = await this.#slices.turn()
   }
 }
 

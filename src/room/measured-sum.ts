@@ -1,20 +1,28 @@
 /**
  * A figure of a document that is dear to read: a sum of what was added, which can only be too high, until it passes a limit;
- * then it is measured, a little at a time with the loop free in between. Nothing is over the limit that was not measured
+ * then it is measured, out of the loop's budget. Nothing is over the limit that was not measured
  * to be, and what was is measured again as soon as it may have become less.
  *   add ──▶ sum over the limit? ──▶ measure in slices ──▶ isOver, and the sum is what was found
  */
-import type { Clock } from '../observe/clock.ts'
+import type { Account, Job } from '../budget/account.ts'
+import type { LoopTime } from '../budget/loop-time.ts'
 
-/** Longest stretch of measuring, ms. */
-const SLICE_MS = 5
 /** Least time between two measurements, ms; and measuring takes a twentieth of a core at most. */
 const MEASURE_INTERVAL_MS = 1000
 const MEASURE_SHARE = 1 / 20
 
-export class MeasuredSum {
+/** A measurement under way. */
+interface Reading {
+  readonly pieces: Iterator<number>
+  readonly valueBefore: number
+  total: number
+  spentMs: number
+}
+
+export class MeasuredSum implements Job {
+  readonly kind = 'measure'
   readonly #limit: number
-  readonly #clock: Clock
+  readonly #loop: LoopTime
   readonly #read: () => Iterable<number>
   #value = 0
   #isOver = false
@@ -23,11 +31,12 @@ export class MeasuredSum {
   #isStale = false
   #notBefore = Number.NEGATIVE_INFINITY
   #isStopped = false
+  #reading: Reading | null = null
 
   /** `read` gives what is there now in pieces, each of them quick to find. */
-  constructor(limit: number, clock: Clock, read: () => Iterable<number>) {
+  constructor(limit: number, loop: LoopTime, read: () => Iterable<number>) {
     this.#limit = limit
-    this.#clock = clock
+    this.#loop = loop
     this.#read = read
   }
 
@@ -51,31 +60,45 @@ export class MeasuredSum {
   }
   stop(): void {
     this.#isStopped = true
+    this.#loop.forget(this)
   }
 
   #measure(): void {
     if (this.#isMeasuring || this.#isStopped) return
     this.#isMeasuring = true
-    const wait = Math.max(0, this.#notBefore - this.#clock.now())
-    this.#clock.after(wait, () => {
+    const { clock } = this.#loop
+    clock.after(Math.max(0, this.#notBefore - clock.now()), () => {
+      if (this.#isStopped) return
       this.#isStale = false
-      this.#step(this.#read()[Symbol.iterator](), 0, this.#value, 0)
+      this.#reading = { pieces: this.#read()[Symbol.iterator](), valueBefore: this.#value, total: 0, spentMs: 0 }
+      this.#loop.defer(this)
     })
   }
-  #step(pieces: Iterator<number>, sum: number, valueBefore: number, spentMs: number): void {
-    if (this.#isStopped) return
-    const started = this.#clock.now()
-    let total = sum
-    for (let piece = pieces.next(); piece.done !== true; piece = pieces.next()) {
-      total += piece.value
-      const took = this.#clock.now() - started
-      if (took < SLICE_MS) continue
-      this.#clock.soon(() => this.#step(pieces, total, valueBefore, spentMs + took))
-      return
+
+  /** As a job of the loop's, nobody's in particular. */
+  get account(): Account {
+    return this.#loop.common
+  }
+  run(started: number, until: number): void {
+    const reading = this.#reading
+    if (reading === null || this.#isStopped) return
+    let now = started
+    let piece = reading.pieces.next()
+    while (piece.done !== true) {
+      reading.total += piece.value
+      now = this.#loop.clock.now()
+      if (now >= until) break
+      piece = reading.pieces.next()
     }
+    reading.spentMs += now - started
+    this.#loop.charge(this.account, now - started)
     if (this.#isStopped) return
-    const now = this.#clock.now()
-    this.#notBefore = now + Math.max(MEASURE_INTERVAL_MS, (spentMs + now - started) / MEASURE_SHARE)
+    if (piece.done === true) this.#measured(reading, now)
+    else this.#loop.defer(this)
+  }
+  #measured({ total, valueBefore, spentMs }: Reading, now: number): void {
+    this.#reading = null
+    this.#notBefore = now + Math.max(MEASURE_INTERVAL_MS, spentMs / MEASURE_SHARE)
     this.#isMeasuring = false
     this.#isOver = total > this.#limit
     // What was added meanwhile may or may not be in what was found.

@@ -1,3 +1,4 @@
+import type { Share } from '../budget/share.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
 import type { Outbox } from '../outbound/outbox.ts'
@@ -23,6 +24,10 @@ export class Member implements PresenceOwner {
   readonly log: Log
   readonly repair: Repair
   readonly owner: MemberOwner
+  /** Of the loop's time. */
+  readonly share: Share
+  /** Bytes of its updates that wait to be applied; kept by the room's intake. */
+  waitingBytes = 0
   presenceIds: readonly number[] = NO_IDS
   ownId: number | null = null
   readonly #step1: () => Uint8Array | null
@@ -38,8 +43,10 @@ export class Member implements PresenceOwner {
     clock: Clock,
     step1: () => Uint8Array | null,
     owner: MemberOwner,
+    share: Share,
   ) {
     this.owner = owner
+    this.share = share
     this.outbox = outbox
     this.strikes = strikes
     this.log = log
@@ -49,6 +56,10 @@ export class Member implements PresenceOwner {
 
   get identity(): string {
     return this.owner.identity
+  }
+  /** Bytes that the room holds for this member and the document does not have: what waits its turn, what waits for a gap. */
+  get heldBytes(): number {
+    return this.waitingBytes + this.repair.parkedBytes
   }
 
   /** Asks for what the room misses; for `Repair`. */

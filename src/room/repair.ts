@@ -4,6 +4,7 @@
  * reply (IN4): it waits here, under a bound, and the author is asked for what is missing.
  */
 import type { Clock } from '../observe/clock.ts'
+import type { Gap } from '../protocol/update-gaps.ts'
 
 /** An update that cannot be applied yet, or the part of one that could not. */
 export interface ParkedPart {
@@ -16,8 +17,8 @@ const NONE: readonly ParkedPart[] = []
 
 /** Most bytes of one connection's parked parts. Over it they are let go: the answer to the next SyncStep1 has them. */
 const MAX_PARKED_BYTES = 65_536
-/** Bookkeeping of one part beside its bytes. */
-const PART_OVERHEAD = 64
+/** What one part counts beside its bytes: every flush looks at each, so that there must not be many. */
+const PART_OVERHEAD = 1024
 /** An unanswered SyncStep1 is asked again after this long, then after twice as long, up to the last. */
 const FIRST_REASK_MS = 1_000
 const LAST_REASK_MS = 30_000
@@ -35,6 +36,11 @@ export class Repair {
   #parked: readonly ParkedPart[] = NONE
   #parkedBytes = 0
   #awaiting = false
+  /** Answers that are here and not yet in the document. */
+  #answersWaiting = 0
+  /** A gap that the author was asked about, and whether its answer has been taken in since. */
+  #gap: Gap | null = null
+  #isAnswered = false
   #askedAt = Number.NEGATIVE_INFINITY
   #attempts = 0
   #cancel: (() => void) | null = null
@@ -49,6 +55,13 @@ export class Repair {
   /** Whether a SyncStep1 is out: one SyncStep2 is then taken whatever the budgets say. */
   get awaiting(): boolean {
     return this.#awaiting
+  }
+  /**
+   * Whether an answer is on its way, or here and not yet in the document. It holds all that its author had, and comes behind
+   * whatever is looked at now: what that lacks need not be kept, nor asked for.
+   */
+  get isAnswerDue(): boolean {
+    return this.#awaiting || this.#answersWaiting > 0
   }
   get parkedBytes(): number {
     return this.#parkedBytes
@@ -66,6 +79,28 @@ export class Repair {
     const wait = this.#askedAt + MIN_ASK_INTERVAL_MS - this.#clock.now()
     if (wait <= 0) this.#send()
     else this.#schedule(wait)
+  }
+
+  /**
+   * An update of this connection lacks something, and no answer is due that would bring it. True: that is an offence, since the
+   * same was asked before, and the answer had not got it. `stateOf` gives an author's next clock.
+   */
+  noteGap(gap: Gap, stateOf: (client: number) => number): boolean {
+    const isRepeated = this.#gap !== null && this.#isAnswered && stateOf(this.#gap.client) <= this.#gap.clock
+    this.#gap = gap
+    this.#isAnswered = false
+    return isRepeated
+  }
+
+  /** An answer has come, and waits for its turn. */
+  answerCame(): void {
+    this.#answersWaiting++
+    this.answered()
+  }
+  /** It is in the document, or refused. */
+  answerTaken(): void {
+    this.#answersWaiting--
+    this.#isAnswered = true
   }
 
   /** Asks anew, whatever was asked before: the document is another one. What was parked is in the answer. */

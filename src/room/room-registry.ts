@@ -3,6 +3,7 @@
  * for before it is made again (FR6, FR7).
  */
 import type { Logger } from 'pino'
+import type { LoopTime } from '../budget/loop-time.ts'
 import { type MemoryFigures, noFigures } from '../budget/memory-figures.ts'
 import type { Holder } from '../budget/memory-guard.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -32,6 +33,7 @@ export interface RegistrySettings extends RoomSettings {
 export interface RegistryDeps {
   readonly settings: RegistrySettings
   readonly clock: Clock
+  readonly loop: LoopTime
   readonly metrics: Metrics
   readonly storageMetrics: StorageMetrics
   readonly log: Logger
@@ -83,7 +85,7 @@ export class RoomRegistry {
     this.#deps = deps
     this.#shares = new RoomShares(deps.settings.maxRoomsPerOwner)
     this.#errors = new Boundary(deps.metrics, deps.log)
-    this.#slices = new Slices(deps.clock)
+    this.#slices = new Slices(deps.loop)
     this.#ticks = new Ticks(deps.clock, gridMs(deps.settings.flushIntervalMs), (error) =>
       this.#errors.caught('room', error),
     )
@@ -243,6 +245,7 @@ export class RoomRegistry {
   close(): void {
     this.#stopSweep()
     this.#ticks.stop()
+    this.#slices.stop()
     for (const { room, keeper, cancelIdle } of this.#rooms.values()) {
       cancelIdle?.()
       keeper.abandon()

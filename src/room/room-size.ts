@@ -4,7 +4,7 @@
  * authors, roots and subdocuments are counted in the document.
  */
 import type * as Y from 'yjs'
-import type { Clock } from '../observe/clock.ts'
+import type { LoopTime } from '../budget/loop-time.ts'
 import type { UpdateSummary } from '../protocol/update-check.ts'
 import { CONTAINER_BYTES, MOST_WEIGHT_PER_BYTE, TYPE_BYTES } from './live-weight.ts'
 import { MeasuredSum } from './measured-sum.ts'
@@ -44,11 +44,11 @@ export class RoomSize {
   readonly #bytes: MeasuredSum
   readonly #weight: MeasuredSum
 
-  constructor(doc: Y.Doc, limits: RoomSizeLimits, clock: Clock, readers: SizeReaders) {
+  constructor(doc: Y.Doc, limits: RoomSizeLimits, loop: LoopTime, readers: SizeReaders) {
     this.#doc = doc
     this.#limits = limits
-    this.#bytes = new MeasuredSum(limits.maxDocBytes, clock, () => readers.lengths())
-    this.#weight = new MeasuredSum(WEIGHT_FACTOR * limits.maxDocBytes, clock, () => readers.weights())
+    this.#bytes = new MeasuredSum(limits.maxDocBytes, loop, () => readers.lengths())
+    this.#weight = new MeasuredSum(WEIGHT_FACTOR * limits.maxDocBytes, loop, () => readers.weights())
   }
 
   /** Bytes of the document's encoding, at most. */

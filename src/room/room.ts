@@ -5,6 +5,8 @@
  * A flush applies what came in one transaction; every Yjs `update` event becomes one frame, encoded once, for everybody.
  */
 import * as Y from 'yjs'
+import type { Account, Job } from '../budget/account.ts'
+import type { LoopTime } from '../budget/loop-time.ts'
 import { CLOCK_BYTES, type MemoryFigures, STRUCT_BYTES } from '../budget/memory-figures.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Clock } from '../observe/clock.ts'
@@ -43,6 +45,8 @@ export interface RoomSettings extends PresenceSettings, RoomSizeLimits {
 export interface RoomDeps {
   readonly settings: RoomSettings
   readonly clock: Clock
+  /** Of which a flush gets its part. */
+  readonly loop: LoopTime
   /** The grid all rooms share. */
   readonly ticks: Ticks
   readonly metrics: Metrics
@@ -59,8 +63,6 @@ export interface RoomDeps {
   readonly givenUp: () => void
 }
 
-/** Longest stretch of applying updates before the loop is given back, ms. */
-const FLUSH_BUDGET_MS = 10
 /** A room is quiet, and answers at once, when it has not flushed for this many intervals. */
 const QUIET_INTERVALS = 4
 /** A member that was given nothing for this long gets a keep-alive: stock clients hang up after 30 s (FR5). */
@@ -81,9 +83,12 @@ export class Room {
   readonly #breaks: Breaks
   readonly #ingest: Ingest
   readonly #claims: Claims
+  readonly #flushJob: Job
   readonly #flushPacer: Pacer
   readonly #presencePacer: Pacer
   readonly #leaveCluster: () => void
+  /** All that wait are over their shares of the loop's time: when the first may go on. */
+  #cancelWait: (() => void) | null = null
   #presenceIsDue = false
   #remote: Uint8Array[] = []
   #questions: { readonly member: Member; readonly has: StateVector }[] = []
@@ -98,8 +103,12 @@ export class Room {
     this.#claims = new Claims(this.presence, deps.clock, () => this.#presencePacer.ask())
     const { clock, ticks, settings } = deps
     const { flushIntervalMs, presenceIntervalMs } = settings
+    this.#flushJob = new FlushJob(
+      () => this.#payer,
+      (started, until) => this.#flushSafely(started, until),
+    )
     const quietMs = QUIET_INTERVALS * flushIntervalMs
-    this.#flushPacer = new Pacer(clock, ticks, flushIntervalMs, quietMs, () => this.#flushSafely())
+    this.#flushPacer = new Pacer(clock, ticks, flushIntervalMs, quietMs, () => deps.loop.run(this.#flushJob))
     this.#presencePacer = new Pacer(clock, ticks, presenceIntervalMs, 2 * presenceIntervalMs, () =>
       this.#tickPresence(),
     )
@@ -212,7 +221,7 @@ export class Room {
 
   /** A checked update. It is in the document, and on its way to everybody, after the next flush. */
   receive(received: Received): void {
-    if (received.isAnswer) received.member.repair.answered()
+    if (received.isAnswer) received.member.repair.answerCame()
     this.#ingest.add(received)
     this.#flushPacer.ask()
   }
@@ -296,6 +305,8 @@ export class Room {
     this.#isGone = true
     this.#isWhole = false
     this.#flushPacer.stop()
+    this.#deps.loop.forget(this.#flushJob)
+    this.#cancelWait?.()
     this.#presencePacer.stop()
     this.#claims.stop()
     this.#leaveCluster()
@@ -305,7 +316,7 @@ export class Room {
   #newBoard(): LiveBoard {
     const board = new LiveBoard({
       settings: this.#deps.settings,
-      clock: this.#deps.clock,
+      loop: this.#deps.loop,
       broke: (site, error) => {
         if (board === this.#board) this.#broke(site, error)
       },
@@ -403,41 +414,72 @@ export class Room {
   }
 
   /** What is no call into Yjs should not throw either; if it does, nobody knows how far it came. */
-  #flushSafely(): void {
+  #flushSafely(started: number, until: number): void {
     try {
-      this.#flush()
+      this.#flush(started, until)
     } catch (error) {
       this.#deps.metrics.errorsCaught.add('room')
       this.#broke('flush', error)
     }
   }
-  #flush(): void {
+  #flush(started: number, until: number): void {
     // What waits is served when there is a document to put it in: see `loaded`.
     if (!this.#isWhole) return
-    const started = this.#deps.clock.now()
+    const { clock, metrics, loop } = this.#deps
     this.#applyRemote(started)
-    this.#applyReceived(started)
-    if (this.#isWhole && this.#questions.length > 0) this.#answerQuestions()
-    if (this.#isWhole && !this.#ingest.isEmpty) this.#flushPacer.askSoon()
-    this.#deps.metrics.roomFlush.observe((this.#deps.clock.now() - started) / 1000)
+    this.#applyReceived(started, until)
+    let now = clock.now()
+    this.#ingest.settle(now - started, now)
+    if (this.#isWhole && this.#questions.length > 0) now = this.#answerQuestions(now, until)
+    metrics.roomFlush.observe((now - started) / 1000)
+    if (!this.#isWhole || (this.#ingest.isEmpty && this.#questions.length === 0)) return
+    if (this.#questions.length > 0 || this.#ingest.nextAt(now) !== null) loop.defer(this.#flushJob)
+    else this.#wait(now)
+  }
+  /** Whoever waits is over its share of the loop's time. */
+  #wait(now: number): void {
+    this.#cancelWait?.()
+    this.#cancelWait = this.#deps.clock.after(Math.max(1, this.#ingest.waitAt(now)), () => {
+      this.#cancelWait = null
+      this.#deps.loop.run(this.#flushJob)
+    })
+  }
+  /** On whose behalf the next flush runs. */
+  get #payer(): Account {
+    const { loop, clock } = this.#deps
+    const asker = this.#questions[0]?.member.share.account
+    const writer = this.#ingest.nextAt(clock.now())?.share.account
+    if (asker === undefined || writer === undefined) return asker ?? writer ?? loop.common
+    return loop.virtualOf(asker) < loop.virtualOf(writer) ? asker : writer
   }
 
-  #answerQuestions(): void {
-    for (const { member, has } of this.#questions.splice(0)) {
+  /** As many as there is time for, in order; when it was through, clock ms. */
+  #answerQuestions(started: number, until: number): number {
+    const { clock, loop } = this.#deps
+    let at = started
+    do {
+      const { member, has } = this.#questions.shift()!
       if (!this.members.has(member)) continue
       try {
         member.outbox.answer(has)
       } catch (error) {
         member.outbox.failed(error)
       }
-    }
+      const now = clock.now()
+      loop.charge(member.share.account, now - at)
+      at = now
+    } while (this.#isWhole && this.#questions.length > 0 && at < until)
+    return at
   }
 
-  #applyReceived(started: number): void {
+  #applyReceived(started: number, until: number): void {
     // One transaction, but where it has to be known which update breaks a document.
-    const until = started + FLUSH_BUDGET_MS
     do this.#applyBatch(started, until)
-    while (this.#isWhole && !this.#ingest.isEmpty && this.#ingest.isCareful && this.#deps.clock.now() < until)
+    while (this.#isWhole && this.#ingest.isCareful && this.#mayApply(until))
+  }
+  #mayApply(until: number): boolean {
+    const now = this.#deps.clock.now()
+    return now < until && this.#ingest.nextAt(now) !== null
   }
   #applyBatch(started: number, until: number): void {
     if (!this.#isWhole || this.#ingest.isEmpty) return
@@ -537,6 +579,25 @@ export class Room {
 }
 
 const NO_CLOCKS: StateVector = new Map()
+
+/** A room's flush, as a job of the loop's. */
+class FlushJob implements Job {
+  readonly kind = 'flush'
+  readonly #payer: () => Account
+  readonly #flush: (started: number, until: number) => void
+
+  constructor(payer: () => Account, flush: (started: number, until: number) => void) {
+    this.#payer = payer
+    this.#flush = flush
+  }
+
+  get account(): Account {
+    return this.#payer()
+  }
+  run(started: number, until: number): void {
+    this.#flush(started, until)
+  }
+}
 
 /** Most bytes of an update that a log line shows. */
 const SHOWN_BYTES = 512

@@ -7,6 +7,8 @@ import * as encoding from 'lib0/encoding'
 import pino from 'pino'
 import * as syncProtocol from 'y-protocols/sync'
 import * as Y from 'yjs'
+import { LoopTime } from '../../src/budget/loop-time.ts'
+import { Shares } from '../../src/budget/share.ts'
 import { singleNode } from '../../src/cluster/single-node.ts'
 import { FrameFlood } from '../../src/inbound/frame-flood.ts'
 import { KeptBudgets } from '../../src/inbound/kept-budgets.ts'
@@ -42,7 +44,15 @@ const FROM_SERVER = 'server'
 export class World {
   readonly clock = new HeldClock()
   readonly metrics = new Metrics(MESSAGE_ERRORS)
-  readonly scheduler = new DrainScheduler(this.clock)
+  readonly loop = new LoopTime({
+    clock: this.clock,
+    metrics: this.metrics,
+    onError: (error) => {
+      throw error
+    },
+  })
+  readonly scheduler = new DrainScheduler(this.loop)
+  readonly #shares = new Shares(this.loop, { msPerSecond: 250, burstMs: 10_000 })
   readonly storage: MemoryStorage
   readonly registry: RoomRegistry
   readonly outboxSettings: OutboxSettings
@@ -96,6 +106,7 @@ export class World {
         maxIdsPerConnection: 8,
       },
       clock: this.clock,
+      loop: this.loop,
       metrics: this.metrics,
       storageMetrics: new StorageMetrics(),
       log: this.#log,
@@ -135,9 +146,11 @@ export class World {
         outbox: { settings: this.outboxSettings, clock: this.clock, scheduler: this.scheduler, metrics: this.metrics },
         rates: this.#rates,
         reputation: this.#reputation,
+        shares: this.#shares,
         conversation: {
           clock: this.clock,
           metrics: this.metrics,
+          shares: this.#shares,
           presenceLimits: { maxStateBytes: 16_384, maxEntries: 4096 },
           presenceRates: this.#presenceRates,
         },

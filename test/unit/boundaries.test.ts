@@ -1,11 +1,13 @@
 /** One callback that throws is one callback that failed: neither its neighbours nor the process notice. */
 import { expect, test } from 'vitest'
+import { Account } from '../../src/budget/account.ts'
 import { Boundary } from '../../src/observe/boundary.ts'
 import { every } from '../../src/observe/clock.ts'
 import { Metrics } from '../../src/observe/metrics.ts'
 import { DrainScheduler } from '../../src/outbound/drain-scheduler.ts'
 import { Ticks } from '../../src/room/ticks.ts'
 import { HeldClock } from '../support/held-clock.ts'
+import { heldLoop } from '../support/held-loop.ts'
 import { WireClient, World } from '../support/memory-world.ts'
 
 const failure = new Error('injected')
@@ -55,15 +57,16 @@ test('[RB3] a rejection nobody waits for is counted', async () => {
 
 test('[RB3] one client’s turn that throws is that client’s failure; the others have theirs', async () => {
   const clock = new HeldClock()
-  const scheduler = new DrainScheduler(clock)
+  const scheduler = new DrainScheduler(heldLoop(clock))
   const failed: unknown[] = []
   let turns = 0
   const pump = (): 'idle' => {
     turns++
     return 'idle'
   }
-  const good = { pump, check: () => false, failed: fail }
-  const bad = { pump: fail, check: fail, failed: (error: unknown) => void failed.push(error) }
+  const account = new Account()
+  const good = { account, pump, check: () => false, failed: fail }
+  const bad = { account, pump: fail, check: fail, failed: (error: unknown) => void failed.push(error) }
   for (const outbox of [good, bad, { ...good }]) {
     scheduler.ready(outbox)
     scheduler.watch(outbox)

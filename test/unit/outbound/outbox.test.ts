@@ -1,6 +1,7 @@
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { Account } from '../../../src/budget/account.ts'
 import { Metrics } from '../../../src/observe/metrics.ts'
 import { clocksBefore } from '../../../src/outbound/clocks-before.ts'
 import { DiffSource } from '../../../src/outbound/diff-cursor.ts'
@@ -10,6 +11,7 @@ import type { SyncFrame } from '../../../src/outbound/outgoing.ts'
 import { CLOSE, type CloseReason } from '../../../src/protocol/close-reasons.ts'
 import { decodeFrame, encodeUpdate } from '../../../src/protocol/frames.ts'
 import { HeldClock } from '../../support/held-clock.ts'
+import { heldLoop } from '../../support/held-loop.ts'
 import { MemorySink } from '../../support/memory-sink.ts'
 
 /** One outbox over a document, on a wire that stands still. */
@@ -45,11 +47,12 @@ function setup(options: { notices?: boolean; drainBatch?: number; maxCongestedMs
         presenceIntervalMs: 33,
       },
       clock,
-      scheduler: new DrainScheduler(clock),
+      scheduler: new DrainScheduler(heldLoop(clock)),
       metrics,
     },
     {
       log: pino({ level: 'silent' }),
+      account: new Account(),
       wantsNotices: options.notices ?? false,
       evicted: (reason) => evicted.push(reason),
     },
@@ -353,11 +356,12 @@ describe('eviction by age', () => {
 
 test('[FC2] many clients with backlogs give the loop back between slices', async () => {
   const clock = new HeldClock()
-  const scheduler = new DrainScheduler(clock)
+  const scheduler = new DrainScheduler(heldLoop(clock))
   const order: number[] = []
   for (let i = 0; i < 10; i++) {
     let left = 3
     scheduler.ready({
+      account: new Account(),
       pump: () => {
         clock.spend(5)
         order.push(i)
@@ -370,7 +374,7 @@ test('[FC2] many clients with backlogs give the loop back between slices', async
     })
   }
   await clock.turn()
-  // 8 ms a turn: two of them, the rest wait for the next turn, and nobody is served twice before all were served once.
+  // 10 ms a turn: two of them, the rest wait for the next turn, and nobody is served twice before all were served once.
   expect(order).toEqual([0, 1])
   await clock.settle()
   expect(order).toHaveLength(30)

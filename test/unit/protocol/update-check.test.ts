@@ -53,7 +53,7 @@ describe('what Yjs makes', () => {
     const kinds = new Set<string>()
     for (let round = 0; round < 25; round++) {
       for (const bytes of randomUpdates(seed + round)) {
-        const { isEmpty, containers, deleteSetAt, places, neighbours, ...summary } = summaryOf(bytes)
+        const { isEmpty, containers, deletedUnits, deleteSetAt, places, neighbours, ...summary } = summaryOf(bytes)
         const said = decoded(bytes)
         expect(summary, `FUZZ_SEED=${seed + round}`).toEqual(said)
         expect(isEmpty).toBe(said.structs === 0 && said.deleteRanges === 0)

@@ -178,7 +178,9 @@ describe('slices of an update', () => {
     const whole = Y.encodeStateAsUpdate(doc)
     const slices = [...sliceUpdate(whole)]
     const empty = slices.map((slice) => summaryOf(slice).isEmpty)
-    expect(empty).toEqual([true, true, false, false, false, false])
+    expect(empty.slice(0, -4).every((isEmpty) => isEmpty)).toBe(true)
+    expect(empty.slice(-4)).toEqual([false, false, false, false])
+    expect(empty.length).toBeGreaterThan(6)
     const taken = Y.encodeStateAsUpdate(applyAll(slices, 'empty ones'))
     expect(Buffer.compare(taken, whole)).toBe(0)
   })

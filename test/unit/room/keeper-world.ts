@@ -10,6 +10,7 @@ import { MemoryStorage } from '../../../src/storage/memory-storage.ts'
 import { type BadRecord, StorageError, type StoredRecord } from '../../../src/storage/storage.ts'
 import { StorageMetrics } from '../../../src/storage/storage-metrics.ts'
 import { HeldClock } from '../../support/held-clock.ts'
+import { heldLoop } from '../../support/held-loop.ts'
 
 export class UnreliableStorage extends MemoryStorage {
   /** What the next calls of a kind reject with, until it is taken away. */
@@ -88,7 +89,7 @@ export function world(options: { durable?: boolean } = {}): World {
   const clock = new HeldClock()
   const metrics = new StorageMetrics()
   const storage = new UnreliableStorage(metrics, options.durable)
-  const slices = new Slices(clock)
+  const slices = new Slices(heldLoop(clock))
   const lines: World['log'] = []
   const line = (level: string) => (facts: unknown, text?: string) => {
     lines.push({ level, text: text ?? '', facts: facts as Record<string, unknown> })

@@ -3,6 +3,7 @@ import * as Y from 'yjs'
 import { CONTAINER_BYTES, liveWeight, TYPE_BYTES } from '../../../src/room/live-weight.ts'
 import { MeasuredSum } from '../../../src/room/measured-sum.ts'
 import { HeldClock } from '../../support/held-clock.ts'
+import { heldLoop } from '../../support/held-loop.ts'
 import { manyAuthors } from '../../support/many-authors.ts'
 
 const sum = (pieces: Iterable<number>): number => [...pieces].reduce((total, piece) => total + piece, 0)
@@ -55,7 +56,7 @@ test('[HI2] it comes in pieces, and a document that changes between two of them 
 function measured(limit: number, pieces: number, msAPiece: number) {
   const clock = new HeldClock()
   const world = { real: 0, readings: 0, longest: 0 }
-  const size = new MeasuredSum(limit, clock, function* () {
+  const size = new MeasuredSum(limit, heldLoop(clock), function* () {
     world.readings++
     for (let i = 0; i < pieces; i++) {
       clock.spend(msAPiece)

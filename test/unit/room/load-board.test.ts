@@ -5,6 +5,7 @@ import { type LoadTarget, loadBoard } from '../../../src/room/load-board.ts'
 import { Slices } from '../../../src/room/slices.ts'
 import { MemoryStorage } from '../../../src/storage/memory-storage.ts'
 import { HeldClock } from '../../support/held-clock.ts'
+import { heldLoop } from '../../support/held-loop.ts'
 
 /** A document that some records break, whenever they are applied to it. */
 class Target implements LoadTarget {
@@ -54,7 +55,7 @@ async function load(target: Target, more: readonly Uint8Array[] = []) {
   const storage = new MemoryStorage({ durable: true })
   await storage.append('room', names(0, 30).map(record))
   const log = { error: () => {} } as never
-  const loading = loadBoard('room', storage, target, { log, slices: new Slices(clock) }, more)
+  const loading = loadBoard('room', storage, target, { log, slices: new Slices(heldLoop(clock)) }, more)
   let isOver = false
   const over = (): void => {
     isOver = true

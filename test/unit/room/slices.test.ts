@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
-import { SLICE_MS, Slices } from '../../../src/room/slices.ts'
+import { STRETCH_MS } from '../../../src/budget/loop-time.ts'
+import { Slices } from '../../../src/room/slices.ts'
 import { HeldClock } from '../../support/held-clock.ts'
+import { heldLoop } from '../../support/held-loop.ts'
 
 test('[ST9] one turn of the loop, one slice, in the order of asking', async () => {
   const clock = new HeldClock()
-  const slices = new Slices(clock)
+  const slices = new Slices(heldLoop(clock))
   const order: string[] = []
   const work = async (name: string) => {
     for (let i = 0; i < 2; i++) {
@@ -24,16 +26,16 @@ test('[ST9] one turn of the loop, one slice, in the order of asking', async () =
 
 test('a slice is over when its time is', async () => {
   const clock = new HeldClock()
-  const asked = new Slices(clock).turn()
+  const asked = new Slices(heldLoop(clock)).turn()
   await clock.turn()
   const slice = await asked
   expect(slice.over()).toBe(false)
-  clock.spend(SLICE_MS)
+  clock.spend(STRETCH_MS)
   expect(slice.over()).toBe(true)
 })
 
 test('exclusive work runs one after the other, also after one that failed', async () => {
-  const slices = new Slices(new HeldClock())
+  const slices = new Slices(heldLoop(new HeldClock()))
   const log: string[] = []
   const work = (name: string, fails = false) =>
     slices.exclusive(async () => {
