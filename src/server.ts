@@ -143,6 +143,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   const page = await loadStaticFiles(PAGE_DIRECTORY, {
     frameAncestors: config.frameAncestors,
     panel: config.demoPanel === 'on',
+    maxBoardBytes: config.maxDocBytes,
   })
   const storage = await openStore(config.storage, config.dataDir, { clock, metrics: storageMetrics })
   const loop = new LoopTime({ clock, metrics, onError: (error) => errors.caught('job', error) })

@@ -23,6 +23,7 @@ import { rememberView } from './canvas/view-memory.ts'
 import { Viewport } from './canvas/viewport.ts'
 import { printBoard } from './export/print.ts'
 import { Attention } from './input/attention.ts'
+import { warnBeforeFull } from './line/board-size.ts'
 import { Connection } from './line/connection.ts'
 import { openDeviceStore } from './line/device-store.ts'
 import { layAside, takeBack } from './line/twin.ts'
@@ -164,6 +165,7 @@ Object.assign(window, {
 })
 
 await ready
+warnBeforeFull(doc, (words) => toasts.say(words, 'warning'))
 if (kept.value === 'kept') connection.onTaken = () => layAside(room, board.root, doc.clientID)
 connection.reached.watch((reached) => {
   if (reached) void takeBack(room, board)

@@ -27,6 +27,8 @@ export interface PageOptions {
   readonly frameAncestors?: string
   /** The setting `DEMO_PANEL`: the page is told by a meta element to show the weir panel to everybody. */
   readonly panel?: boolean
+  /** The setting `MAX_DOC_BYTES`, so that the page can say when a board is nearly full. */
+  readonly maxBoardBytes?: number
 }
 
 interface Variant {
@@ -90,11 +92,8 @@ const compressGzip = promisify(gzip)
  * not there is no error: every request is then answered with 404 and how to build the page. Rejects when the directory
  * cannot be read or holds more than 64 MiB or 2 000 files.
  */
-export async function loadStaticFiles(
-  directory: string,
-  { frameAncestors = '', panel = false }: PageOptions = {},
-): Promise<StaticFiles> {
-  const policy = pagePolicy(frameAncestors)
+export async function loadStaticFiles(directory: string, options: PageOptions = {}): Promise<StaticFiles> {
+  const policy = pagePolicy(options.frameAncestors)
   const files = new Map<string, StaticFile>()
   let total = 0
   for (const path of await listFiles(directory)) {
@@ -103,7 +102,7 @@ export async function loadStaticFiles(
       throw new Error(`${directory} holds more than ${MAX_TOTAL_BYTES} bytes or ${MAX_FILES} files: not a built page`)
     }
     const content = await readFile(join(directory, path))
-    files.set(path, await makeFile(path, panel && path === '/index.html' ? withPanel(content) : content))
+    files.set(path, await makeFile(path, path === '/index.html' ? withFacts(content, options) : content))
   }
   const index = files.get('/index.html')
   if (index) files.set('/', index)
@@ -119,9 +118,14 @@ export async function loadStaticFiles(
   }
 }
 
-/** Put where the page looks for it (client-demo/src/weir/shown.ts). */
-const withPanel = (html: Buffer): Buffer =>
-  Buffer.from(html.toString().replace('<head>', '<head><meta name="y-weir-panel" content="on">'))
+/** Put where the page looks for it (client-demo: weir/shown.ts, line/board-size.ts). */
+function withFacts(html: Buffer, { panel = false, maxBoardBytes = 0 }: PageOptions): Buffer {
+  const facts: Array<[name: string, content: string]> = []
+  if (panel) facts.push(['y-weir-panel', 'on'])
+  if (maxBoardBytes > 0) facts.push(['y-weir-max-board-bytes', String(maxBoardBytes)])
+  const elements = facts.map(([name, content]) => `<meta name="${name}" content="${content}">`)
+  return elements.length === 0 ? html : Buffer.from(html.toString().replace('<head>', `<head>${elements.join('')}`))
+}
 
 function answer(file: StaticFile, policy: string, header: (name: string) => string): HttpResponse {
   const { encoding, variant } = choose(file, header('accept-encoding'))

@@ -74,6 +74,26 @@ test('a full board keeps what was drawn, has a way on, and takes the rest when s
   await untilInPage(a, ({ connection }) => connection.unsent.count.value === 0)
 })
 
+test('at 80 % of a board’s size it is said, once, before anything is refused', async (t) => {
+  const server = await startServer(t, { maxDocBytes: 64 * 1024 })
+  const page = await openBoard(t, server.httpUrl, 'nearly')
+  await inPage(page, ({ board }) => {
+    for (let i = 0; i < 11; i++) {
+      board.create([
+        { kind: 'text', box: [50_000, i * 10, 90, 90, 0], color: 'ink', size: 20, text: 'w '.repeat(2_480) },
+      ])
+    }
+  })
+  const toast = await page.waitForSelector('.toast-warning')
+  expect(await toast.textContent()).toMatch(/^This board is 8\d % full/)
+  await inPage(page, ({ board }) => {
+    board.create([{ kind: 'rect', box: [50_000, 0, 90, 90, 0], color: 'ink', width: 2 }])
+  })
+  await page.waitForTimeout(800)
+  expect(await page.$$('.toast-warning')).toHaveLength(1)
+  await lineIs(page, 'connected')
+})
+
 test('without a store on the device the pill says so, and a board is blank only when it is known to be', async (t) => {
   const server = await startServer(t)
   const line = await lineSwitch(t, server.port)

@@ -14,8 +14,10 @@ import { inkOn } from '../people/presence-validation.ts'
 import { textButton } from './button.ts'
 
 const LOOK_MS = 250
-/** The bars are at the edges; arrows stay clear of them. */
-const EDGE_PX = 76
+/** The bars are at the edges; arrows stay clear of them, and of the tools at the side of a wide window. */
+const EDGE_PX = 96
+const SIDE_PX = { narrow: 36, wide: 136 } as const
+const WIDE_PX = 760
 const MAX_ARROWS = 12
 
 const middleOf = ({ x, y, w, h }: Rect): Point => ({ x: x + w / 2, y: y + h / 2 })
@@ -65,6 +67,7 @@ export function showWayToPeople(renderer: Renderer, presence: Presence): void {
     let shown = 0
     const { width, height } = view
     const middle = { x: width / 2, y: height / 2 }
+    const side = width < WIDE_PX ? SIDE_PX.narrow : SIDE_PX.wide
     ctx.setTransform(renderer.scale, 0, 0, renderer.scale, 0, 0)
     for (const { cursor, color, name } of presence.others.values()) {
       if (!cursor || shown >= MAX_ARROWS) continue
@@ -72,7 +75,7 @@ export function showWayToPeople(renderer: Renderer, presence: Presence): void {
       if (at.x >= 0 && at.y >= 0 && at.x <= width && at.y <= height) continue
       shown++
       const [dx, dy] = [at.x - middle.x, at.y - middle.y]
-      const [roomX, roomY] = [Math.max(20, middle.x - EDGE_PX), Math.max(20, middle.y - EDGE_PX)]
+      const [roomX, roomY] = [Math.max(20, middle.x - side), Math.max(20, middle.y - EDGE_PX)]
       const share = Math.min(roomX / Math.max(1, Math.abs(dx)), roomY / Math.max(1, Math.abs(dy)))
       ctx.save()
       ctx.translate(middle.x + dx * share, middle.y + dy * share)
