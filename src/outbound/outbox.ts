@@ -266,14 +266,19 @@ export class Outbox implements Drainable {
       this.#wire.write(encodeNotice(notice), 'control', this.#deps.clock.now())
   }
 
+  /** Its SyncStep1 is here and will be answered: as late as that is, its answer is. */
+  asked(): void {
+    this.#owedAt = Math.min(this.#owedAt, this.#deps.clock.now())
+  }
   /**
    * Answers a SyncStep1: everything beyond `has`, the last part a SyncStep2. A joining client is simply behind with its own
-   * vector; so is one that asks again. While an answer is running it answers the new question too. `at`: when it asked, clock ms.
+   * vector; so is one that asks again. While an answer is running it answers the new question too.
    */
-  answer(has: StateVector, at = this.#deps.clock.now()): void {
+  answer(has: StateVector): void {
     if (this.#isOver || this.#owesStep2) return
     this.#resting = null
-    this.#owedAt = Math.min(this.#owedAt, this.#held.first?.at ?? at, at)
+    this.asked()
+    this.#owedAt = Math.min(this.#owedAt, this.#held.first?.at ?? this.#owedAt)
     this.#fold()
     this.#owesStep2 = true
     this.#refusedPart = null

@@ -229,6 +229,7 @@ export class Room {
   /** A member's SyncStep1: answered after a flush, so that nobody's earlier edits come after it. */
   answer(member: Member, has: StateVector): void {
     this.#questions.push({ member, has })
+    member.outbox.asked()
     this.#flushPacer.askSoon()
   }
 

@@ -250,6 +250,18 @@ describe('figures', () => {
     expect(later(metrics, 2.5)).toBe(late)
   })
 
+  test('[FC9] an answer is as late as its question has waited', async () => {
+    const { outbox, clock, metrics } = await live()
+    outbox.asked()
+    await clock.advance(3000)
+    outbox.answer(new Map())
+    await clock.settle()
+    expect(later(metrics, 2.5)).toBe(1)
+    outbox.answer(new Map())
+    await clock.settle()
+    expect(later(metrics, 2.5)).toBe(1)
+  })
+
   test('[FC9] presence that was held is as late as the first state that did not go out, not as the newest', async () => {
     const { sink, outbox, write, clock, metrics } = await live()
     sink.stall()
