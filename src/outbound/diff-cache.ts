@@ -33,6 +33,8 @@ export class Place {
   link: Link | null = null
   /** Parts from here on that are not worth a search for where they should end: what goes together is too long. */
   blindParts = 0
+  /** The author with whom a search for groups should begin: the one before ended while others waited for it. */
+  beginWith: number | null = null
 }
 
 interface KnownVector {

@@ -187,6 +187,7 @@ export class DiffCursor implements Receiver {
     if (!this.owesStructs()) return NO_STRUCTS
     const part = this.writePart(partBytes, wholeBytes)
     const to = cache.remember(this.place, partBytes, wholeBytes, version, part)
+    to.beginWith = part.goOnWith
     if (part.endsInsideText) {
       to.blindParts = (this.place.blindParts > 0 ? this.place.blindParts : Math.ceil(wholeBytes / partBytes)) - 1
     }
@@ -212,14 +213,13 @@ export class DiffCursor implements Receiver {
   private writeGroups(partBytes: number, wholeBytes: number): StructPart | null {
     const { store } = this.source.doc
     const writer = new GroupWriter(store, this.source.names, this, partBytes, wholeBytes)
-    const through: number[] = []
-    let outcome: GroupOutcome = 'written'
+    const { beginWith } = this.place
+    let outcome: GroupOutcome = beginWith === null ? 'written' : writer.writeAuthor(beginWith)
     while (outcome === 'written' && this.owesStructs()) {
       outcome = writer.writeAuthor(this.authors.at(-1)!)
-      if (outcome === 'written') through.push(this.authors.pop()!)
+      if (outcome === 'written') this.authors.pop()
     }
-    if (outcome === 'too_long') return null
-    return writer.finish(outcome === 'written')
+    return outcome === 'too_long' ? null : writer.finish(outcome === 'written')
   }
 
   private advance(part: StructPart, to: Place): StructPart {

@@ -104,6 +104,10 @@ export class GroupWriter {
   private itemsLeft = MAX_TEXT_ITEMS
   /** Bytes of the finished groups. */
   private size = FRAME_BYTES
+  /** Bytes of all that are not. */
+  private unfinished = 0
+  /** The author of whom the last finished group was: a good one to go on with, since others wait for it. */
+  private lastAuthor: number | null = null
 
   /** `wholeBytes`: what a part may hold when it is a single group; other parts hold `partBytes`. */
   constructor(store: Y.Doc['store'], names: RootNames, receiver: Receiver, partBytes: number, wholeBytes: number) {
@@ -147,6 +151,7 @@ export class GroupWriter {
       uncuttable: update.length > this.partBytes,
       makesTidy: true,
       endsInsideText: false,
+      goOnWith: this.lastAuthor,
       deletes: this.deletes.isEmpty ? null : this.deletes.take(Number.POSITIVE_INFINITY, true),
     }
   }
@@ -252,13 +257,14 @@ export class GroupWriter {
     const most = this.isEmpty && !isAlone ? this.wholeBytes : this.partBytes
     const room = most - this.size - group.bytes - head
     const must = isAlone && this.isEmpty
-    if (room < 2 && !must) return false
+    if ((room < 2 || this.unfinished > this.wholeBytes) && !must) return false
     // A long text is cut even so, after the piece that is needed; an embed cannot be.
     const { partBytes, names } = this
     const written =
       run.write(Math.min(room, partBytes), partBytes, must, names) || run.write(room, partBytes, false, names)
     if (written === 0) return false
     group.bytes += head + written
+    this.unfinished += head + written
     if (run.pendingIn === null) {
       run.pendingIn = group
       this.pending.push(run)
@@ -282,6 +288,7 @@ export class GroupWriter {
     this.texts.set(text, opened)
     this.pendingTexts.push(opened)
     group.bytes += needs.deletes.length * RANGE_BYTES
+    this.unfinished += needs.deletes.length * RANGE_BYTES
     for (const [client, until] of needs.until) frame.needs.push([client, until])
     return true
   }
@@ -304,7 +311,9 @@ export class GroupWriter {
     }
     this.pendingTexts.length = group.texts
     this.size += group.bytes
+    this.unfinished -= group.bytes
     group.bytes = 0
+    this.lastAuthor = this.frames.at(-1)!.run.client
     return true
   }
 }

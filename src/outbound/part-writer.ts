@@ -22,6 +22,8 @@ export interface StructPart {
   readonly makesTidy: boolean
   /** It ends where a formatted text may be half there. */
   readonly endsInsideText: boolean
+  /** The author to go on with; null: any. */
+  readonly goOnWith: number | null
   /** A delete set that has to arrive with the structs; null for none. */
   readonly deletes: Uint8Array | null
 }
@@ -33,6 +35,7 @@ export const NO_STRUCTS: StructPart = {
   uncuttable: false,
   makesTidy: false,
   endsInsideText: false,
+  goOnWith: null,
   deletes: null,
 }
 
@@ -100,6 +103,7 @@ export class PartWriter {
       uncuttable: update.length > this.partBytes,
       makesTidy,
       endsInsideText,
+      goOnWith: null,
       deletes: null,
     }
   }

@@ -113,12 +113,21 @@ export function formattedBoard(options: FormattedBoardOptions): Y.Doc {
   return server
 }
 
-/** One person goes over the notes again: formats, new words, and after all of that stretches written anew. */
-export function rewriteNotes(doc: Y.Doc, seed: number, edits: number): void {
+/** One person makes more notes and formats them. */
+export function addNotes(doc: Y.Doc, seed: number, count: number): void {
   const random = new Random(seed)
-  const notes = [...notesOf(doc).values()].map((shape) => shape.get('text') as Y.Text)
-  for (let i = 0; i < edits; i++) format(random.pick(notes), random)
-  for (let i = 0; i < edits; i++) retype(random.pick(notes), random)
+  for (let i = 0; i < count; i++) {
+    const text = new Y.Text(words(random, 30))
+    notesOf(doc).set(`more${seed}-${i}`, new Y.Map<unknown>([['text', text]]))
+    for (let j = 0; j < 3; j++) format(text, random)
+  }
+}
+
+/** Writes stretches of any notes anew. */
+export function retypeNotes(doc: Y.Doc, seed: number, edits: number): void {
+  const random = new Random(seed)
+  const shapes = [...notesOf(doc).values()]
+  for (let i = 0; i < edits; i++) retype(random.pick(shapes).get('text') as Y.Text, random)
 }
 
 /** An edit inside a surrogate pair makes replicas of Yjs itself differ. */
