@@ -17,6 +17,7 @@ import {
   presenceLimit,
 } from '../protocol/presence-frame.ts'
 import { CHECK_LIMITS, checkStateVector, checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
+import { readVarUint } from '../protocol/varuint.ts'
 import { CHECK_AT_ONCE_BYTES } from '../room/intake.ts'
 import type { Member } from '../room/member.ts'
 import type { Room } from '../room/room.ts'
@@ -62,6 +63,8 @@ export interface ConversationHost {
  * waited for in any case, and an update that is dropped here comes back with the answer to a SyncStep1.
  */
 const MAX_WAITING_BYTES = 4 << 20
+/** Most authors of a SyncStep1 that is looked at: twice what an update may have. */
+const MOST_NAMED = 2 * CHECK_LIMITS.authors
 /** A client is not told again within this time that its presence is refused, ms. */
 const TELL_REFUSAL_MS = 5_000
 
@@ -192,6 +195,11 @@ export class Conversation implements GateEvents, PresenceGateEvents {
 
   #question(payload: Uint8Array): void {
     const { room, member, reputation } = this.#who
+    // What it says that it names is believed when it is this much: 16 MiB of it would take a tenth of a second to read.
+    if (readVarUint(payload, 0) > MOST_NAMED) {
+      this.#tooLarge()
+      return
+    }
     const check = checkStateVector(payload)
     if (!check.ok) {
       this.#host.malformed(check.reason)
@@ -200,7 +208,7 @@ export class Conversation implements GateEvents, PresenceGateEvents {
     this.#gate.spendForVector(check.clients)
     const isTooMany = check.clients > room.mostNamed
     // Yjs makes a map of them, some 60 bytes for 2 bytes here; it is only made where it may say that the board was deleted.
-    if (check.clients > 2 * CHECK_LIMITS.authors || (isTooMany && !room.hasBuried)) {
+    if (isTooMany && !room.hasBuried) {
       this.#tooLarge()
       return
     }

