@@ -9,6 +9,7 @@ import { adminFacts } from './admin-facts.ts'
 import { Lingering } from './budget/lingering.ts'
 import { LoopTime } from './budget/loop-time.ts'
 import type { MemoryGuard } from './budget/memory-guard.ts'
+import { MessageRoom } from './budget/message-room.ts'
 import { Shares } from './budget/share.ts'
 import { singleNode } from './cluster/single-node.ts'
 import { type Config, ConfigError, complete } from './config.ts'
@@ -182,10 +183,20 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     lingering,
     openSockets: () => endpoint.sockets,
   })
+  const messages = new MessageRoom(
+    {
+      longBytes: config.maxMessageBytes + OVERSIZE_MARGIN,
+      maxMemoryBytes: config.maxMemoryBytes,
+      maxConnectionsPerIp: config.maxConnectionsPerIp,
+    },
+    clock,
+    metrics.longMessagesCut,
+  )
   const reception = new Reception({
     authorizer,
     limits,
     lingering,
+    messages,
     origins: {
       allowed: config.allowedOrigins === '' ? null : parseAllowedOrigins(config.allowedOrigins).allowed,
       keysConfigured: !authorizer.open,
@@ -283,7 +294,8 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   let isStopping = false
   const sockets: SocketRouteOptions = {
     clock,
-    maxPayloadBytes: config.maxMessageBytes + OVERSIZE_MARGIN,
+    maxPayloadBytes: messages.longBytes,
+    shortPayloadBytes: messages.shortBytes,
     idleTimeoutS: config.idleTimeoutS,
     maxBackpressureBytes: BACKSTOP_FACTOR * (config.maxBufferedBytes + config.maxMessageBytes + config.maxDocBytes),
     welcome: reception.welcome,

@@ -7,6 +7,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Lingering } from '../budget/lingering.ts'
+import type { LongPlace, MessageRoom } from '../budget/message-room.ts'
 import type { FrameSink } from '../outbound/frame-sink.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import type { Authorizer } from './authorizer.ts'
@@ -17,12 +18,13 @@ import { isOriginAllowed, type OriginSettings } from './origin-check.ts'
 import { RepeatedRefusals } from './repeated-refusals.ts'
 import { roomName } from './room-name.ts'
 import { type Admission, Session, type SessionDeps, type SessionRequest } from './session.ts'
-import type { Answer, Guest, Upgrade } from './upgrade.ts'
+import type { Answer, Guest, Upgrade, Welcome } from './upgrade.ts'
 
 export interface ReceptionDeps {
   readonly authorizer: Authorizer
   readonly limits: ConnectionLimits
   readonly lingering: Lingering
+  readonly messages: MessageRoom
   readonly origins: OriginSettings
   readonly trustedHops: number
   readonly session: SessionDeps
@@ -39,6 +41,8 @@ const PATIENCE_MS = 100
 const SHORT_VISIT_MS = 5_000
 /** How long the close frame is kept back from one that comes for the same again and again, ms. */
 const HOLD_MS = 3_000
+
+type Takes = Welcome['takes']
 
 /** Who is at the door. */
 interface Visitor {
@@ -113,12 +117,17 @@ export class Reception {
       place.release()
       return this.#refuse(upgrade, visitor, admission.reason)
     }
+    const { messages } = this.#deps
+    const takes = messages.promise(whereabouts(visitor)) ? 'long' : 'short'
     return {
       kind: 'welcome',
       subprotocol: visitor.subprotocol,
-      isRefused: false,
-      peer: (sink) => this.#seat(sink, requestOf(visitor, admission), place, false),
-      aborted: () => place.release(),
+      takes,
+      peer: (sink) => this.#seat(sink, requestOf(visitor, admission), place, takes),
+      aborted: () => {
+        place.release()
+        if (takes === 'long') messages.giveBack(null)
+      },
     }
   }
 
@@ -130,8 +139,8 @@ export class Reception {
     return {
       kind: 'welcome',
       subprotocol: visitor.subprotocol,
-      isRefused: true,
-      peer: (sink) => this.#seat(sink, requestOf(visitor, refusal(reason)), place, true),
+      takes: 'refused',
+      peer: (sink) => this.#seat(sink, requestOf(visitor, refusal(reason)), place, 'refused'),
       aborted: () => place.release(),
     }
   }
@@ -143,10 +152,10 @@ export class Reception {
     return turned(reason)
   }
 
-  #seat(sink: FrameSink, request: SessionRequest, place: Pick<Place, 'release'>, isRefused: boolean): Guest {
+  #seat(sink: FrameSink, request: SessionRequest, place: Pick<Place, 'release'>, takes: Takes): Guest {
     const session = new Session(sink, request, this.#deps.session)
     this.sessions.add(session)
-    return new Seat(session, place, this, isRefused)
+    return new Seat(session, place, this, takes)
   }
 
   /** How long the close frame of a session that began at `since` (clock ms) is kept back, ms. */
@@ -155,10 +164,17 @@ export class Reception {
     if (!this.#isOpen || !isShort || this.#returning.mayTell(`${session.group} ${session.roomName}`)) return 0
     return HOLD_MS
   }
+  get messages(): MessageRoom {
+    return this.#deps.messages
+  }
   get now(): number {
     return this.#deps.session.clock.now()
   }
 }
+
+/** Where a client comes from and goes to: what is remembered of it is only ever in its favour. */
+const whereabouts = ({ group, room }: { readonly group: string; readonly room: string | null }): string =>
+  `${group} ${room}`
 
 const refusal = (reason: CloseReason): Admission => ({ kind: 'refusal', reason })
 
@@ -223,25 +239,33 @@ const TORN = 1006
  * One connection: its session and the place it takes. A class of its own, because closures made at the upgrade would keep
  * the whole upgrade, headers and all, as long as the connection lives.
  */
-class Seat implements Guest {
+class Seat implements Guest, LongPlace {
   readonly #session: Session
   readonly #place: Pick<Place, 'release'>
   readonly #reception: Reception
-  readonly #isRefused: boolean
+  readonly #takes: Takes
   readonly #since: number
+  usedAt: number
 
-  constructor(session: Session, place: Pick<Place, 'release'>, reception: Reception, isRefused: boolean) {
+  constructor(session: Session, place: Pick<Place, 'release'>, reception: Reception, takes: Takes) {
     this.#session = session
     this.#place = place
     this.#reception = reception
-    this.#isRefused = isRefused
+    this.#takes = takes
     this.#since = reception.now
+    this.usedAt = this.#since
+    if (takes === 'long') reception.messages.take(this)
   }
 
   open(): void {
     this.#session.open()
   }
+  /** Its long place is needed by somebody else. */
+  end(): void {
+    this.#session.end(CLOSE.placeNeeded)
+  }
   receive(bytes: Uint8Array, isBinary: boolean): void {
+    if (bytes.length > this.#reception.messages.shortBytes) this.usedAt = this.#reception.now
     this.#session.receive(bytes, isBinary)
   }
   drained(): void {
@@ -257,12 +281,17 @@ class Seat implements Guest {
     this.#session.failed(error)
   }
   holdMs(): number {
-    return this.#isRefused ? 0 : this.#reception.holdMs(this.#session, this.#since)
+    return this.#takes === 'refused' ? 0 : this.#reception.holdMs(this.#session, this.#since)
   }
   closed(code: number, cutForSize: boolean): void {
     this.#reception.sessions.delete(this.#session)
     this.#place.release(code !== TORN)
-    // Whoever is refused is cut at a length that says nothing about what it would bring.
-    this.#session.closed(code, cutForSize && !this.#isRefused)
+    const { messages } = this.#reception
+    if (this.#takes === 'long') messages.giveBack(this)
+    else if (cutForSize && this.#takes === 'short') {
+      messages.want(whereabouts({ group: this.#session.group, room: this.#session.roomName }))
+    }
+    // Only in a long place does it say that the message was too long for any.
+    this.#session.closed(code, cutForSize && this.#takes === 'long')
   }
 }

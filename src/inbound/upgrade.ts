@@ -45,8 +45,11 @@ export type Answer = Welcome | Turned
 export interface Welcome {
   readonly kind: 'welcome'
   readonly subprotocol: string | null
-  /** It is only let as far as a close frame can reach it: a socket that takes short messages and is soon cut. */
-  readonly isRefused: boolean
+  /**
+   * How long a message its socket takes. `refused`: it is only let as far as a close frame can reach it, and soon cut. `short` and
+   * `long`: see MessageRoom.
+   */
+  readonly takes: 'refused' | 'short' | 'long'
   peer(sink: FrameSink): Guest
   /** The connection ended before it was upgraded. */
   aborted(): void

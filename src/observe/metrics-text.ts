@@ -233,6 +233,11 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       ['limit'],
       rows(metrics.roomsMadeWay.values),
     )
+    .counter(
+      'ws_long_messages_cut_total',
+      'Clients cut for a message that only a long place takes; they get one when they are back.',
+      metrics.longMessagesCut.value,
+    )
     .labelled('counter', 'ws_closes_total', 'Sockets closed, by close code.', ['code'], rows(metrics.closes.values))
     .histogram(
       'ws_delivery_delay_seconds',

@@ -113,6 +113,7 @@ export class Metrics {
   readonly roomsGivenUp = new Counter()
   readonly closes = new LabelledCounter(CLOSE_CODES)
   readonly memoryShed = new LabelledCounter(SHED_KINDS)
+  readonly longMessagesCut = new Counter()
   readonly roomsRefused = new LabelledCounter(ROOM_LIMITS)
   readonly roomsMadeWay = new LabelledCounter(ROOM_LIMITS)
   readonly refusals = new LabelledCounter(REFUSAL_ANSWERS)

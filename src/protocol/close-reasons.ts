@@ -32,5 +32,6 @@ export const CLOSE = {
   cannotCheckAccess: { code: 1013, text: 'access cannot be checked now', retry: true },
   memoryShort: { code: 1013, text: 'memory is short', retry: true },
   tooMuchWork: { code: 1013, text: 'too much work', retry: true },
+  placeNeeded: { code: 1013, text: 'place for a long message is needed', retry: true },
   serverFull: { code: 1013, text: 'server full', retry: true },
 } as const satisfies Record<string, CloseReason>

@@ -15,8 +15,13 @@ import { SocketSink } from './socket-sink.ts'
 
 export interface SocketRouteOptions {
   readonly clock: Clock
-  /** Frames up to this reach the peer, which answers a too large one with a close code; longer ones are cut by uWS. */
+  /**
+   * Frames up to this reach the peer, in a long place, which answers a too large one with a close code; longer ones are cut by
+   * uWS.
+   */
   readonly maxPayloadBytes: number
+  /** The same in a short place, which has no answer but the cut. */
+  readonly shortPayloadBytes: number
   readonly idleTimeoutS: number
   /** A backstop far above the outbox's limits: uWS must never drop a frame for us. */
   readonly maxBackpressureBytes: number
@@ -110,20 +115,26 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
       }),
   }
 
-  /** Of refused clients; known from the first upgrade on whose path has a segment, as every room's has. */
-  let refusedContext: us_socket_context_t | null = null
-  const refused: WebSocketBehavior<UserData> = {
-    ...events,
-    maxPayloadLength: REFUSED_MAX_PAYLOAD_BYTES,
-    idleTimeout: REFUSED_IDLE_TIMEOUT_S,
-    upgrade: (_res, req, context) => {
-      refusedContext = context
-      req.setYield(true)
-    },
+  /**
+   * Contexts that take less; known from the first upgrade on whose path has a segment, as every room's has. Their patterns
+   * match before the one below; uWS replaces a route that is named twice, so each has a name of its own.
+   */
+  const contexts: Partial<Record<Welcome['takes'], us_socket_context_t>> = {}
+  const declare = (takes: Welcome['takes'], maxPayloadLength: number, idleTimeout: number): void => {
+    for (const pattern of [`/:${takes}`, `/:${takes}/*`]) {
+      app.ws<UserData>(pattern, {
+        ...events,
+        maxPayloadLength,
+        idleTimeout,
+        upgrade: (_res, req, context) => {
+          contexts[takes] = context
+          req.setYield(true)
+        },
+      })
+    }
   }
-  // Patterns that match before the one below; uWS replaces a route that is named twice.
-  app.ws<UserData>('/:refused', refused)
-  app.ws<UserData>('/:refused/*', refused)
+  declare('refused', REFUSED_MAX_PAYLOAD_BYTES, REFUSED_IDLE_TIMEOUT_S)
+  declare('short', options.shortPayloadBytes, options.idleTimeoutS)
 
   app.ws<UserData>('/*', {
     ...events,
@@ -136,7 +147,7 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
         if (answer.kind === 'turned') turn(res, answer)
         else {
           const data: UserData = { welcome: answer, peer: null, sink: null }
-          const into = answer.isRefused ? (refusedContext ?? context) : context
+          const into = contexts[answer.takes] ?? context
           res.upgrade(data, key, answer.subprotocol ?? '', extensions, into)
         }
       }
