@@ -94,7 +94,6 @@ test('[MM1] with MAX_MEMORY_BYTES at 300 MB and everything that holds memory tri
     {
       MAX_MEMORY_BYTES: String(LIMIT),
       NODE_OPTIONS: '--max-semi-space-size=4',
-      LOG_LEVEL: 'warn',
     },
     { maxDescriptors: 4096 },
   )
@@ -174,6 +173,16 @@ test('[MM1] with MAX_MEMORY_BYTES at 300 MB and everything that holds memory tri
   console.info({ before: before / 1e6, most: most / 1e6, attempts, edits, figures })
   expect(most).toBeLessThan(MOST)
   expect(server.child.exitCode).toBeNull()
-  await until(() => readers.every(({ doc }) => doc.getMap('m').get('n') === edits), 'honest edits arrive', 20_000)
   expect(members.map(({ closeFrame, isOver }) => [closeFrame, isOver])).toEqual(members.map(() => [null, false]))
+  await until(
+    () => readers.every(({ doc }) => doc.getMap('m').get('n') === edits),
+    'honest edits arrive',
+    20_000,
+  ).catch((error: unknown) => {
+    console.info(
+      readers.map(({ doc, isOver, bytesRead }) => [doc.getMap('m').get('n'), isOver, bytesRead]),
+      server.output(),
+    )
+    throw error
+  })
 }, 150_000)
