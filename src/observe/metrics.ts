@@ -11,13 +11,13 @@ export type MessageType = (typeof MESSAGE_TYPES)[number]
 /** Why a resync was needed. `out`: the server owed a client a diff. `in`: the server asked a client for what it missed. */
 export const RESYNC_CAUSES = [
   'queue_full', 'refused', 'large_update', 'degraded', 'rate_limited', 'gap', 'load_overflow',
-  'intake_full', 'rebuilt',
+  'intake_full', 'rebuilt', 'client_id',
 ] as const // biome-ignore format: one line reads better
 export type ResyncCause = (typeof RESYNC_CAUSES)[number]
 
 /** Close codes that have a label of their own; everything else is `other`. */
 export const CLOSE_CODES = [
-  '1000', '1001', '1005', '1006', '1011', '1012', '1013', '4400', '4401', '4403', '4410', '4413', '4422', 'other',
+  '1000', '1001', '1005', '1006', '1011', '1012', '1013', '4400', '4401', '4403', '4409', '4410', '4413', '4422', 'other',
 ] as const // biome-ignore format: one line reads better
 export type CloseCode = (typeof CLOSE_CODES)[number]
 

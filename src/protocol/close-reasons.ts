@@ -16,6 +16,7 @@ export const CLOSE = {
   badRoomName: { code: 4400, text: 'bad room name', retry: false },
   noAccess: { code: 4401, text: 'no or expired access', retry: false },
   notAllowed: { code: 4403, text: 'not allowed', retry: false },
+  clientIdTaken: { code: 4409, text: 'client id taken', retry: false },
   boardDeleted: { code: 4410, text: 'board deleted', retry: false },
   messageTooLarge: { code: 4413, text: 'message too large', retry: false },
   boardTooLarge: { code: 4413, text: 'board too large', retry: false },

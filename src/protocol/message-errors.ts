@@ -14,6 +14,7 @@ export const MESSAGE_ERRORS: readonly string[] = [
     'map_entry',
     'neighbours',
     'circle',
+    'client_id_taken',
     ...FRAME_ERRORS,
     ...PRESENCE_ERRORS,
     ...MALFORMED_UPDATE,

@@ -12,12 +12,14 @@ import { CLOSE } from '../protocol/close-reasons.ts'
 import { partReady } from '../protocol/ready-structs.ts'
 import { checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
 import { findGap, type Gap, gapOf } from '../protocol/update-gaps.ts'
+import { findContradiction } from './contradiction.ts'
 import { DocumentCheck, type Whole } from './document-check.ts'
 import { Intake, type Received, type Unit } from './intake.ts'
 import type { Member } from './member.ts'
 import { applyOwned } from './owned-update.ts'
 import type { ParkedPart } from './repair.ts'
 import type { RoomSize } from './room-size.ts'
+import { Writers } from './writers.ts'
 
 /** What one flush applied. */
 export interface Batch {
@@ -74,6 +76,7 @@ export class Ingest {
   readonly #payers: Member[] = []
   /** Authors of boards that were deleted under this room's name. */
   readonly #buried = new Set<number>()
+  readonly #writers = new Writers()
 
   constructor(doc: Y.Doc, size: RoomSize, deps: IngestDeps) {
     this.#doc = doc
@@ -120,6 +123,11 @@ export class Ingest {
     if (this.#buried.size === 0) return false
     for (const author of authors) if (this.#buried.has(author)) return true
     return false
+  }
+
+  /** A member is gone: what it sent is still taken in. */
+  left(member: Member): void {
+    this.#writers.left(member)
   }
 
   add(received: Received): void {
@@ -296,6 +304,13 @@ export class Ingest {
     const { member, isAnswer } = received
     const whole = { update: received.update, summary }
     const news = this.#check.newsOf(update, whole)
+    if (news !== update && this.#isTwin(member, update)) return false
+    // After a break everybody brings what others wrote.
+    if (unit.first && this.#writers.doubts(member, summary.sections, this.#stateOf) && !this.isCareful) {
+      this.#deps.metrics.resyncsIn.add('client_id')
+      member.repair.request()
+      return false
+    }
     // The summary is of the whole update: a slice is looked at itself.
     const quick = news === received.update ? gapOf(summary, this.#stateOf) : undefined
     const gap = quick === undefined ? findGap(news, this.#stateOf) : quick
@@ -323,6 +338,22 @@ export class Ingest {
     if (stripped === 0 || isAnswer || repair.isAnswerDue) return true
     this.#deps.metrics.resyncsIn.add('gap')
     repair.request()
+    return true
+  }
+
+  /**
+   * Whether a member writes under a client id whose clocks hold something else already. It is the one that has to take a new id,
+   * also when the other came later: the document has what the other wrote, and its own can get in nowhere.
+   */
+  #isTwin(member: Member, update: Uint8Array): boolean {
+    const at = findContradiction(this.#doc, update)
+    if (at === null) return false
+    this.#deps.metrics.messageErrors.add('client_id_taken')
+    member.log.warn({ client: at.client, clock: at.clock }, 'client id taken: another client writes under it')
+    member.outbox.end(CLOSE.clientIdTaken)
+    // What it wrote next would be taken for the other's.
+    this.#intake.forget(member)
+    this.#again = this.#again.filter(({ received }) => received.member !== member)
     return true
   }
 
@@ -389,7 +420,8 @@ export class Ingest {
     this.#current = part
     const news = this.#check.newsOf(update, whole)
     const gap = findGap(news, this.#stateOf)
-    if (gap === null) this.#apply(part, news, whole, news !== update)
+    if (news !== update && this.#isTwin(member, update)) this.#current = null
+    else if (gap === null) this.#apply(part, news, whole, news !== update)
     else this.#park(member, news, gap)
     this.#current = null
   }

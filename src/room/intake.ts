@@ -119,6 +119,13 @@ export class Intake {
     if (queue.length === 0) this.#queues.delete(member)
   }
 
+  /** Forgets everything that waits of a member. */
+  forget(member: Member): void {
+    const queue = this.#queues.get(member)
+    this.#queues.delete(member)
+    while (queue !== undefined && queue.length > 0) this.#shift(member, queue)
+  }
+
   /**
    * Who is next at `now` (clock ms): of those who may, whoever has had least of the loop's time; in turn where that is the same.
    * Null: nobody waits, or all that do are over their shares.

@@ -8,6 +8,7 @@ import { Repair } from './repair.ts'
 import type { Strikes } from './strikes.ts'
 
 const NO_IDS: readonly number[] = []
+const NOTHING: ReadonlyMap<number, number> = new Map()
 
 /** Whose member it is. */
 export interface MemberOwner {
@@ -30,18 +31,20 @@ export class Member implements PresenceOwner {
   waitingBytes = 0
   presenceIds: readonly number[] = NO_IDS
   ownId: number | null = null
-  readonly #step1: () => Uint8Array | null
+  /** Per author the clock from which on this member is to answer, although the room has more: see writers. */
+  asked: ReadonlyMap<number, number> = NOTHING
+  readonly #step1: (instead: ReadonlyMap<number, number>) => Uint8Array | null
 
   /**
-   * `step1` makes the frame that asks this client for what the room does not have; null while the room has no document, and
-   * will ask everybody when it has.
+   * `step1` makes the frame that asks this client for what the room does not have, as if it had the clocks `instead`; null while
+   * the room has no document, and will ask everybody when it has.
    */
   constructor(
     outbox: Outbox,
     strikes: Strikes,
     log: Log,
     clock: Clock,
-    step1: () => Uint8Array | null,
+    step1: (instead: ReadonlyMap<number, number>) => Uint8Array | null,
     owner: MemberOwner,
     share: Share,
   ) {
@@ -64,7 +67,7 @@ export class Member implements PresenceOwner {
 
   /** Asks for what the room misses; for `Repair`. */
   ask(): void {
-    const frame = this.#step1()
+    const frame = this.#step1(this.asked)
     if (frame !== null) this.outbox.pushControl('step1', frame)
   }
 }

@@ -173,13 +173,19 @@ export class Room {
   leave(member: Member): void {
     if (!this.members.delete(member)) return
     member.repair.stop()
+    this.#ingest.left(member)
     const now = this.#deps.clock.now()
     this.#claims.ownerLeft(member)
     if (this.presence.leave(member, now)) this.#presencePacer.ask()
   }
 
   /** The frame that asks a member for what the document does not have; null while there is none. Bound, so that members share it. */
-  readonly step1 = (): Uint8Array | null => this.read('vector', () => encodeStep1(this.source.stateVector()))
+  readonly step1 = (instead: ReadonlyMap<number, number>): Uint8Array | null =>
+    this.read('vector', () => {
+      const vector = this.source.stateVector()
+      if (instead.size === 0) return encodeStep1(vector)
+      return encodeStep1(Y.encodeStateVector(new Map([...Y.decodeStateVector(vector), ...instead])))
+    })
 
   /** Looks at the document, from outside a flush. Null: it is being rebuilt, perhaps because of this. */
   read<T>(site: BreakSite, look: (doc: Y.Doc) => T): T | null {

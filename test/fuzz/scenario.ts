@@ -119,6 +119,8 @@ export async function runScenario(seed: number, steps = 240, faults?: YjsFaults)
   }
   for (const client of clients) client.disconnect()
   const { metrics } = world
+  // Whatever was sent again, nobody contradicted himself.
+  if (metrics.messageErrors.values.client_id_taken !== 0) throw new Error(`seed ${seed}: a client id was taken`)
   return {
     steps,
     resyncs:
