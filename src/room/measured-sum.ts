@@ -7,9 +7,12 @@
 import type { Account, Job } from '../budget/account.ts'
 import type { LoopTime } from '../budget/loop-time.ts'
 
-/** Least time between two measurements, ms; and measuring takes a twentieth of a core at most. */
+/**
+ * Least time between two measurements, ms; and measuring takes a tenth of a core at most. In between a board can grow by what
+ * its writers may send: reading one of 16 MB takes 0.4 s, so that is four seconds.
+ */
 const MEASURE_INTERVAL_MS = 1000
-const MEASURE_SHARE = 1 / 20
+const MEASURE_SHARE = 1 / 10
 
 /** A measurement under way. */
 interface Reading {

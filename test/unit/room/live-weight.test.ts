@@ -100,15 +100,15 @@ test('[HI2] what is over is measured again when something was taken away, also w
   expect(world.readings).toBeLessThanOrEqual(3)
 })
 
-test('[HI2] measuring gives the loop back, and takes a twentieth of it at most', async () => {
+test('[HI2] measuring gives the loop back, and takes a tenth of it at most', async () => {
   const { clock, size, world } = measured(300, 200, 1)
   world.real = 200
   size.add(400)
   await clock.advance(250)
   expect([size.value, world.readings]).toEqual([200, 1])
-  // 200 ms of measuring: the next one is four seconds away.
+  // 200 ms of measuring: the next one is two seconds away.
   size.add(150)
-  await clock.advance(3500)
+  await clock.advance(1500)
   expect(world.readings).toBe(1)
   await clock.advance(1000)
   expect(world.readings).toBe(2)
