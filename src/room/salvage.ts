@@ -6,13 +6,17 @@ import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
 import { encodeDeletes } from '../outbound/delete-ranges.ts'
 import type { StateVector } from '../outbound/diff-cursor.ts'
-import { checkUpdate } from '../protocol/update-check.ts'
+import { checkUpdateInSteps } from '../protocol/update-check.ts'
 import { sliceUpdate } from '../protocol/update-slices.ts'
 
 type Struct = Y.Item | Y.GC
 
 /** Structs read between two pauses: a millisecond. */
 const STEP_STRUCTS = 1024
+/** Checked between two pauses: about the same. */
+const CHECK_BYTES = 262_144
+/** An update that says nothing: what slicing hands out to give the loop back. */
+const NOTHING_BYTES = 2
 
 /**
  * Valid updates of about 64 KiB that hold all that can be read of `doc` below `level`, the vector before the transaction that
@@ -34,13 +38,14 @@ export async function salvage(
       if (deleted) deletes.clients.get(client)!.push({ clock: id.clock, len: length } as never)
     }
     let section = await sectionOf(structs, false, pause)
-    if (section !== null && !isSound(section)) section = await sectionOf(structs, true, pause)
-    if (section !== null && isSound(section)) sections.push(section)
+    if (section !== null && !(await isSound(section, pause))) section = await sectionOf(structs, true, pause)
+    if (section !== null && (await isSound(section, pause))) sections.push(section)
   }
   const found: Uint8Array[] = []
-  for (const update of [updateOf(sections), encodeDeletes(deletes)]) {
-    for (const slice of sliceUpdate(update)) {
-      found.push(slice)
+  for (const update of [() => updateOf(sections), () => encodeDeletes(deletes)]) {
+    await pause()
+    for (const slice of sliceUpdate(update())) {
+      if (slice.length > NOTHING_BYTES) found.push(slice)
       await pause()
     }
   }
@@ -68,7 +73,8 @@ async function sectionOf(
     if (offset >= length || !isConsistent(struct)) continue
     if (offset < 0) skipTo(id.clock)
     const bytes = bytesOf(struct, Math.max(0, offset))
-    if (bytes === null || (isDistrustful && !isSound(section(Y.createID(id.client, clock), [bytes])))) continue
+    if (bytes === null) continue
+    if (isDistrustful && !(await isSound(section(Y.createID(id.client, clock), [bytes]), pause))) continue
     written.push(bytes)
     clock = id.clock + length
     upTo = written.length
@@ -92,22 +98,24 @@ function bytesOf(struct: Struct | Y.Skip, offset: number): Uint8Array | null {
 }
 
 function section({ client, clock }: Y.ID, structs: readonly Uint8Array[]): Uint8Array {
-  const encoder = encoding.createEncoder()
-  encoding.writeVarUint(encoder, structs.length)
-  encoding.writeVarUint(encoder, client)
-  encoding.writeVarUint(encoder, clock)
-  for (const bytes of structs) encoding.writeUint8Array(encoder, bytes)
-  return encoding.toUint8Array(encoder)
+  const head = encoding.createEncoder()
+  encoding.writeVarUint(head, structs.length)
+  encoding.writeVarUint(head, client)
+  encoding.writeVarUint(head, clock)
+  return Buffer.concat([encoding.toUint8Array(head), ...structs])
 }
 
+/** Without deletes. */
 function updateOf(sections: readonly Uint8Array[]): Uint8Array {
-  const encoder = encoding.createEncoder()
-  encoding.writeVarUint(encoder, sections.length)
-  for (const bytes of sections) encoding.writeUint8Array(encoder, bytes)
-  encoding.writeVarUint(encoder, 0)
-  return encoding.toUint8Array(encoder)
+  const head = encoding.createEncoder()
+  encoding.writeVarUint(head, sections.length)
+  return Buffer.concat([encoding.toUint8Array(head), ...sections, Uint8Array.of(0)])
 }
 
-function isSound(section: Uint8Array): boolean {
-  return checkUpdate(updateOf([section])).ok
+async function isSound(section: Uint8Array, pause: () => Promise<void>): Promise<boolean> {
+  const steps = checkUpdateInSteps(updateOf([section]), CHECK_BYTES)
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value.ok
+    await pause()
+  }
 }
