@@ -358,7 +358,13 @@ export class Room {
     const log = culprit?.member.log ?? this.#deps.log
     log.error({ err: error, reason: site, ...culpritFacts(culprit) }, 'the document broke and is rebuilt')
     const { level } = broken
-    for (const { outbox } of this.members) outbox.rest(level)
+    for (const { outbox } of this.members) {
+      try {
+        outbox.rest(level)
+      } catch (failure) {
+        outbox.failed(failure)
+      }
+    }
     if (culprit !== null) this.#blame(culprit)
     if (this.#breaks.note(culprit !== null)) this.#rebuilding = this.#rebuild(broken)
     else this.#giveUp()
