@@ -96,7 +96,7 @@ class Load {
     this.#isBroken = false
     let [snapshotBytes, tailBytes, tailRecords] = [0, 0, 0]
     for await (const { seq, part, update } of this.#storage.load(this.#room)) {
-      await this.#turn()
+      await this.#begin()
       const key = keyOf({ seq, part })
       if (!this.bad.has(key)) {
         const reason = await this.#apply(update)
@@ -112,7 +112,7 @@ class Load {
     }
     this.sizes = { snapshotBytes, tailBytes, tailRecords }
     for (const update of more) {
-      await this.#turn()
+      await this.#begin()
       if (this.refused.has(update)) continue
       if ((await this.#apply(update)) !== null) this.refused.add(update)
       if (this.#isBroken && !goesOn) return false
@@ -129,7 +129,6 @@ class Load {
       return reasonOf(error)
     }
     for (const piece of pieces) {
-      if (this.#slice === null) await this.#turn()
       try {
         this.#target.apply(piece)
       } catch (error) {
@@ -142,14 +141,16 @@ class Load {
     return null
   }
 
+  /** Goes on after a record was waited for. */
+  async #begin(): Promise<void> {
+    if (this.#slice === null || this.#slice.resume()) this.#slice = await this.#slices.turn()
+  }
   /** Gives the loop back where this turn is over. */
   async #turn(): Promise<void> {
-    if (this.#slice !== null) {
-      const isOver = this.#slice.over()
-      this.#size.took(this.#slice.lap, this.#size.weight)
-      if (!isOver) return
-    }
-    this.#slice = await this.#slices.turn()
+    const slice = this.#slice!
+    const isOver = slice.over()
+    this.#size.took(slice.lap, this.#size.weight)
+    if (isOver) this.#slice = await this.#slices.turn()
   }
 }
 

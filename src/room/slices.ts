@@ -80,6 +80,11 @@ export class Slice {
     this.at = started
   }
 
+  /** The work goes on after it waited for something, which was none of the loop's time. As `over`. */
+  resume(): boolean {
+    this.at = this.#loop.clock.now()
+    return this.at >= this.#ends
+  }
   /** Whether its time is up: ask for the next one. */
   over(): boolean {
     const now = this.#loop.clock.now()

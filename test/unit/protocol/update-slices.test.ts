@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { SliceSize } from '../../../src/protocol/slice-size.ts'
 import { checkUpdate, findGap, type UpdateSummary } from '../../../src/protocol/update-check.ts'
 import { sliceUpdate } from '../../../src/protocol/update-slices.ts'
 import { contentOf, fuzzSeed, Random, randomUpdates, randomWorld } from '../../support/random-docs.ts'
@@ -106,6 +107,39 @@ describe('slices of an update', () => {
         })
       }
     }
+  })
+
+  test('[IN5] [LT1] cut by structs and deleted units as well, however short the update is, they give the same document', () => {
+    const seed = fuzzSeed()
+    for (let round = 0; round < 15; round++) {
+      const hint = `FUZZ_SEED=${seed + round}`
+      const world = randomWorld(seed + round, { authors: 1 + (round % 4), steps: 60, gc: round % 2 === 0 })
+      const whole = Y.encodeStateAsUpdate(world.merged())
+      const direct = new Y.Doc({ gc: false })
+      apply(direct, whole)
+      // One struct at a time, then a few.
+      for (const first of [1, 12]) {
+        const size = new SliceSize(first)
+        const slices: Uint8Array[] = []
+        for (const slice of sliceUpdate(whole, 65_536, size)) {
+          slices.push(slice)
+          expect(summaryOf(slice).structs).toBeLessThanOrEqual(size.weight)
+        }
+        if (first === 1) expect(slices.length).toBeGreaterThanOrEqual(summaryOf(whole).structs)
+        expectSame(applyAll(slices, hint), direct, hint)
+      }
+    }
+  })
+
+  test('[LT1] a long range of the delete set is cut', () => {
+    const doc = new Y.Doc()
+    doc.getText('t').insert(0, 'x'.repeat(100_000))
+    const vector = Y.encodeStateVector(doc)
+    doc.getText('t').delete(0, 100_000)
+    const deletes = Y.encodeStateAsUpdate(doc, vector)
+    const slices = [...sliceUpdate(deletes, 65_536, new SliceSize(32))]
+    expect(slices.length).toBe(Math.ceil(100_000 / 4096))
+    expect(slices.map((slice) => summaryOf(slice).deletedUnits).reduce((a, b) => a + b)).toBe(100_000)
   })
 
   test('[IN5] a diff with gaps, for a document that has what they leave out, parks nothing either', () => {
