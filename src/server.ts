@@ -225,6 +225,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
         clock,
         metrics,
         shares,
+        isMemoryTight: () => memory.isTight,
         presenceLimits: { maxStateBytes: config.maxPresenceBytes, maxEntries: MAX_PRESENCE_ENTRIES },
         presenceRates: new Rates(
           {

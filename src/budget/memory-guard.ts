@@ -66,6 +66,7 @@ export class MemoryGuard {
   readonly #parts: MemoryParts
   readonly #stop: () => void
   #isShort = false
+  #isTight = false
   #settledAt = Number.NEGATIVE_INFINITY
   #collectedAt = Number.NEGATIVE_INFINITY
   #collectMs = 0
@@ -78,6 +79,10 @@ export class MemoryGuard {
     this.#stop = every(parts.clock, LOOK_MS, () => this.look())
   }
 
+  /** Whether little is left: who sends more than can be handled is asked for it later. */
+  get isTight(): boolean {
+    return this.#isTight
+  }
   /** Whether nobody is let in just now. */
   get isShort(): boolean {
     return this.#isShort
@@ -92,6 +97,7 @@ export class MemoryGuard {
     const now = clock.now()
     let resident = this.#parts.resident()
     if (resident > maxBytes * NEAR && now >= this.#collectedAt + NEAR_COLLECT_MS) resident = this.#collect(now)
+    this.#isTight = resident > maxBytes * NEAR
     if (resident <= maxBytes) {
       if (this.#isShort && resident < maxBytes * RELIEVED) this.#relieve(resident)
       return

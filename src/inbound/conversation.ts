@@ -36,6 +36,8 @@ export interface ConversationDeps {
   readonly metrics: Metrics
   /** Says whether an update may be checked at once. */
   readonly shares: Pick<Shares, 'mayCheck'>
+  /** Whether little memory is left: less may wait then. */
+  readonly isMemoryTight: () => boolean
 }
 
 /** Who is in the room, with what. */
@@ -63,6 +65,8 @@ export interface ConversationHost {
  * waited for in any case, and an update that is dropped here comes back with the answer to a SyncStep1.
  */
 const MAX_WAITING_BYTES = 4 << 20
+/** The same while little memory is left. */
+const MAX_WAITING_TIGHT_BYTES = 65_536
 /** Most authors of a SyncStep1 that is looked at: twice what an update may have. */
 const MOST_NAMED = 2 * CHECK_LIMITS.authors
 /** A client is not told again within this time that its presence is refused, ms. */
@@ -251,7 +255,8 @@ export class Conversation implements GateEvents, PresenceGateEvents {
   /** What waits to be applied is bounded (LT3). The answer that was asked for is taken: it comes once, and ends the asking. */
   #hasPlace(length: number, isAnswer: boolean): boolean {
     const { waitingBytes, repair } = this.#who.member
-    if (waitingBytes === 0 || waitingBytes + length <= MAX_WAITING_BYTES) return true
+    const most = this.#deps.isMemoryTight() ? MAX_WAITING_TIGHT_BYTES : MAX_WAITING_BYTES
+    if (waitingBytes === 0 || waitingBytes + length <= most) return true
     if (isAnswer && repair.isAnswerDue) return true
     this.#deps.metrics.resyncsIn.add('intake_full')
     this.#gate.lost()

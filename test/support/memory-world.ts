@@ -151,6 +151,7 @@ export class World {
           clock: this.clock,
           metrics: this.metrics,
           shares: this.#shares,
+          isMemoryTight: () => false,
           presenceLimits: { maxStateBytes: 16_384, maxEntries: 4096 },
           presenceRates: this.#presenceRates,
         },
