@@ -19,7 +19,7 @@ export interface ReputationDeps {
 
 /** Where a client is, and from where. */
 export interface Whereabouts {
-  readonly room: string
+  readonly room: string | null
   readonly address: string
   /** What shares a budget: the address, or an IPv6 address's /64. */
   readonly group: string
@@ -85,7 +85,7 @@ export class Reputation {
   /** It has asked for the board. `hasMore`: whether it has something that the room does not. */
   asked(hasMore: () => boolean): void {
     const { oversized, clock } = this.#deps
-    const { room } = this.#where
+    const room = this.#room
     if (this.#key !== null || !oversized.has(this.#anonymous, room) || !hasMore()) return
     this.#cancelAsk?.()
     this.#cancelAsk = clock.after(ANONYMOUS_AFTER_MS, () => {
@@ -98,7 +98,7 @@ export class Reputation {
   }
   /** The socket layer cut it for its message's size. */
   cut(): void {
-    this.#deps.oversized.note(this.#key ?? this.#anonymous, this.#where.room)
+    this.#deps.oversized.note(this.#key ?? this.#anonymous, this.#room)
   }
   /** It has left its room. */
   left(): void {
@@ -118,6 +118,9 @@ export class Reputation {
   get #key(): string | null {
     if (this.#subject !== null) return `subject ${this.#subject}`
     return this.#id === null ? null : `${this.#where.address} ${this.#id}`
+  }
+  get #room(): string {
+    return this.#where.room ?? ''
   }
   get #anonymous(): string {
     return `anonymous ${this.#where.address}`
@@ -155,7 +158,7 @@ export class Reputation {
   #recognise(): void {
     const key = this.#key
     if (key === null) return
-    if (this.#deps.oversized.take(key, this.#where.room)) this.#events.wasTooLarge()
+    if (this.#deps.oversized.take(key, this.#room)) this.#events.wasTooLarge()
     else this.#pace(key)
   }
   /** A client that was evicted too often gets a coalesced stream, until its window is clean again (FC7). */

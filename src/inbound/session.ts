@@ -384,9 +384,7 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
     return new Conversation(who, this.#deps.conversation, this)
   }
   #remember(grant: Grant): Reputation {
-    const { room, address, group } = this.#request
-    const where = { room: room ?? '', address, group }
-    this.#reputation = new Reputation(this.#deps.reputation, where, grant.subject, this.#limiter, this)
+    this.#reputation = new Reputation(this.#deps.reputation, this.#request, grant.subject, this.#limiter, this)
     return this.#reputation
   }
   wasTooLarge(): void {

@@ -76,6 +76,7 @@ test('[IN1] [SP1] two people with each of these, without pause for a minute: nob
     MINUTE_MS,
     pairs.flatMap(({ beats }) => beats),
   )
+  expect(await server.metric('ws_rate_limit_exceeded_total')).toBe(0)
   for (const { name, people, late } of pairs) {
     await until(() => sameBoard(people[0]!.doc, people[1]!.doc), `${name}: both have the same board`, 10_000)
     late.sort((a, b) => a - b)
@@ -83,11 +84,10 @@ test('[IN1] [SP1] two people with each of these, without pause for a minute: nob
     expect(late.length, name).toBeGreaterThan(20)
     // Only a disaster is told from a busy machine: with one budget for all kinds of frame half of all were 11 s late.
     expect(late[late.length >> 1], name).toBeLessThan(1_000)
-    expect(late.at(-1), name).toBeLessThan(5_000)
+    expect(late.at(-1), name).toBeLessThan(10_000)
     expect(
       people.map(({ connections }) => connections()),
       name,
     ).toEqual([1, 1])
   }
-  expect(await server.metric('ws_rate_limit_exceeded_total')).toBe(0)
 })
