@@ -68,7 +68,7 @@ async function pairOf({ name, presence, updates, edit }: FrontEnd, t: TestContex
 }
 
 test('[IN1] [SP1] two people with each of these, without pause for a minute: nobody is limited, nothing is late', {
-  timeout: 2 * MINUTE_MS,
+  timeout: 3 * MINUTE_MS,
 }, async (t) => {
   const server = await startServerProcess(t)
   const pairs = await Promise.all(FRONT_ENDS.map((frontEnd) => pairOf(frontEnd, t, server.url)))
