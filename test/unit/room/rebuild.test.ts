@@ -213,3 +213,32 @@ test('[RB2] a room without anybody that breaks while it is tidied up is rebuilt 
   expect(world.registry.get('room')).toBeUndefined()
   expect((await stored(world)).getMap('m').size).toBe(601)
 })
+
+test('[RB1] wherever a document is read: while a client is asked, while what was collected is told', async () => {
+  const { world, clients } = await roomOf(3)
+  const [ann, bob] = clients as [WireClient, WireClient, WireClient]
+  const structsOf = (): object => world.registry.get('room')!.doc.store.clients
+  // A joiner is asked with the document's vector.
+  draw(ann, 'ann', 1)
+  await run(world, clients, 100)
+  throwOnce(structsOf(), 'forEach')
+  const joiner = new WireClient(world, 'room', 'joiner', 900)
+  joiner.connect()
+  await run(world, [...clients, joiner])
+  expect(world.metrics.roomsRebuilt.values.vector).toBe(1)
+  expectLevel(world, [...clients, joiner])
+  // Of structs that arrive collected the deletions are read from the document after the transaction.
+  bob.disconnect()
+  atClient(() => {
+    bob.doc.getMap('m').set('list', new Y.Array())
+    bob.doc.getMap('m').set('list', 1)
+  })
+  const emitting = throwIf(structsOf(), 'get', () => new Error().stack!.includes('collectedIn') && emitting.times === 0)
+  bob.connect()
+  await run(world, [...clients, joiner])
+  expect(emitting.times).toBe(1)
+  const rebuilt = world.metrics.roomsRebuilt.values
+  expect(rebuilt.emit + rebuilt.apply).toBe(1)
+  const room = world.registry.get('room')!
+  for (const client of [...clients, joiner]) expect(contentOf(client.doc)).toEqual(contentOf(room.doc))
+})
