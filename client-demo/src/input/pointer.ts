@@ -55,6 +55,8 @@ export class Pointer {
     stage.addEventListener('pointermove', (event) => this.#move(event))
     stage.addEventListener('pointerup', (event) => this.#up(event))
     stage.addEventListener('pointercancel', (event) => this.#cancel(event))
+    // A pointer whose end never came (a dialog of the browser's, say) must not hold the tool for ever.
+    stage.addEventListener('lostpointercapture', (event) => this.#cancel(event))
     stage.addEventListener('pointerleave', (event) => {
       if (event.pointerType !== 'touch') presence.show({ cursor: null })
     })
@@ -63,7 +65,9 @@ export class Pointer {
       if (event.target instanceof Element && event.target.closest('.on-stage')) return
       event.preventDefault()
       // Fingers and pens have their long press below; keys their own command.
-      if ((event as PointerEvent).pointerType === 'mouse' && event.button === 2) this.#menu(event as PointerEvent)
+      // Some browsers make a plain mouse event of it.
+      const by = (event as Partial<PointerEvent>).pointerType || 'mouse'
+      if (by === 'mouse' && event.button === 2) this.#menu(event as PointerEvent)
     })
     tool.watch(() => {
       this.#stop('interrupt')
