@@ -197,7 +197,7 @@ test('the link is copied where there is no clipboard API', async (t) => {
   await page.waitForSelector('.toast:has-text("Link copied")')
 })
 
-test('another writer under this page’s client id: the page begins anew with a fresh one, and loses nothing', async (t) => {
+test('[IN8] another writer under this page’s client id: the page begins anew with a fresh one, and loses nothing', async (t) => {
   const server = await startServer(t)
   const a = await openBoard(t, server.httpUrl, 'twins')
   const b = await openBoard(t, server.httpUrl, 'twins')
@@ -213,8 +213,10 @@ test('another writer under this page’s client id: the page begins anew with a 
   await b.keyboard.press('Escape')
   await b.keyboard.press('p')
   await drag(b, [600, 500], [800, 540], 20)
-  await inPage(b, ({ provider }) => provider.emit('closed', [{ code: 4409, reason: 'client id taken' }]))
-  await b.waitForEvent('load')
+  const reloaded = b.waitForEvent('load')
+  await inPage(b, ({ connection }) => void connection.connect())
+  await reloaded
+  expect(await server.metric('ws_closes_total{code="4409"}')).toBe(1)
   const shapes = (await agree(a, b, 3)).map((shape) => JSON.parse(shape) as { kind: string; text: string })
   expect(shapes.map(({ kind }) => kind).sort()).toEqual(['note', 'pen', 'rect'])
   expect(shapes.find(({ kind }) => kind === 'note')!.text).toBe('mine')

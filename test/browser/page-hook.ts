@@ -23,12 +23,7 @@ export interface Hook {
     remove(ids: Iterable<string>): void
     transact(work: () => void): void
   }
-  provider: {
-    awareness: Awareness
-    synced: boolean
-    wsconnected: boolean
-    emit(name: string, args: readonly unknown[]): void
-  }
+  provider: { awareness: Awareness; synced: boolean; wsconnected: boolean }
   connection: {
     state: { value: { is: string } }
     unsent: { count: { value: number } }
