@@ -18,12 +18,16 @@ export type PlaceFault = 'map_entry' | 'neighbours'
 /** The list or the map that something lies in; anything that is itself and nothing else. */
 export type Parent = object | string
 
+/** A struct that a document has, as far as its place goes. */
+export interface KnownStruct {
+  readonly parent: unknown
+  /** The key of the map entry that it is; null in a list. */
+  readonly parentSub: string | null
+}
+
 /** What a document says of places. Whatever it does not have, or has collected, is null. */
 export interface KnownPlaces {
-  /** The parent of the struct at this clock. */
-  parentOf(client: number, clock: number): Parent | null
-  /** Whether that one is a map's entry. */
-  isEntry(client: number, clock: number): boolean
+  structAt(client: number, clock: number): KnownStruct | null
   /** The shared type that the struct at this clock is. */
   typeAt(client: number, clock: number): Parent | null
   /** The root type of this name. */
@@ -76,6 +80,8 @@ class Places {
   private readonly isEntry: Uint8Array
   /** Per struct that is a shared type: itself, as a parent. */
   private readonly types = new Map<number, Parent>()
+  /** Whether what was looked at last is a map's entry. */
+  private lookedAtEntry = false
   private name = ''
   private nameFrom = 0
   private nameTo = 0
@@ -113,15 +119,34 @@ class Places {
       this.isEntry[struct] = walk.isKeyed ? 1 : 0
       return true
     }
-    const left = originClient < 0 ? undefined : this.parentAt(originClient, originClock)
-    const right = rightClient < 0 ? undefined : this.parentAt(rightClient, rightClock)
-    if (left === null || right === null) return true
-    if (right !== undefined && this.isEntryAt(rightClient, rightClock)) return false
-    const isEntry = left !== undefined && this.isEntryAt(originClient, originClock)
-    if (left !== undefined && right !== undefined && (left !== right || isEntry)) return false
-    this.parents[struct] = left ?? right!
-    this.isEntry[struct] = isEntry ? 1 : 0
+    let left: Parent | null | undefined
+    let isEntry = false
+    if (originClient >= 0) {
+      left = this.look(originClient, originClock)
+      isEntry = this.lookedAtEntry
+    }
+    if (rightClient >= 0 && left !== null) {
+      const right = this.look(rightClient, rightClock)
+      if (right === null) return true
+      // With a right origin nothing is a map's entry, and both neighbours are in one list.
+      if (isEntry || this.lookedAtEntry || (left !== undefined && left !== right)) return false
+      left = right
+    }
+    this.parents[struct] = left ?? null
+    this.isEntry[struct] = isEntry && left !== null ? 1 : 0
     return true
+  }
+
+  /** The parent of what is at a clock; null when it is collected. Sets `lookedAtEntry`. */
+  private look(client: number, clock: number): Parent | null {
+    const struct = this.ownStruct(client, clock)
+    if (struct >= 0) {
+      this.lookedAtEntry = this.isEntry[struct] === 1
+      return this.parents[struct]!
+    }
+    const known = this.known.structAt(client, clock)
+    this.lookedAtEntry = known !== null && known.parentSub !== null
+    return known === null ? null : (known.parent as Parent)
   }
 
   private ownParent(): Parent | null {
@@ -133,16 +158,6 @@ class Places {
     const type = this.types.get(struct) ?? {}
     this.types.set(struct, type)
     return type
-  }
-
-  private parentAt(client: number, clock: number): Parent | null {
-    const struct = this.ownStruct(client, clock)
-    return struct < 0 ? this.known.parentOf(client, clock) : (this.parents[struct] ?? null)
-  }
-
-  private isEntryAt(client: number, clock: number): boolean {
-    const struct = this.ownStruct(client, clock)
-    return struct < 0 ? this.known.isEntry(client, clock) : this.isEntry[struct] === 1
   }
 
   /** The update's own struct at this clock, or -1. */

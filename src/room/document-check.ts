@@ -66,14 +66,16 @@ export class DocumentCheck implements KnownPlaces {
     }
     return this.#deleted.clocks
   }
-  parentOf(client: number, clock: number): Parent | null {
-    return (this.#itemAt(client, clock)?.parent as Y.AbstractType<unknown> | undefined) ?? null
-  }
-  isEntry(client: number, clock: number): boolean {
-    return (this.#itemAt(client, clock)?.parentSub ?? null) !== null
+  structAt(client: number, clock: number): Y.Item | null {
+    const structs = this.#doc.store.clients.get(client)
+    if (structs === undefined) return null
+    const last = structs[structs.length - 1]!
+    if (clock >= last.id.clock + last.length) return null
+    const struct = structs[Y.findIndexSS(structs, clock)]
+    return struct instanceof Y.Item ? struct : null
   }
   typeAt(client: number, clock: number): Parent | null {
-    const content = this.#itemAt(client, clock)?.content
+    const content = this.structAt(client, clock)?.content
     return content instanceof Y.ContentType ? content.type : null
   }
   root(name: string): Parent {
@@ -90,8 +92,8 @@ export class DocumentCheck implements KnownPlaces {
         neighbours[i + 2]!,
         neighbours[i + 3]!,
       ]
-      const left = client < 0 ? undefined : this.#itemAt(client, clock)
-      const right = rightClient < 0 ? undefined : this.#itemAt(rightClient, rightClock)
+      const left = client < 0 ? undefined : this.structAt(client, clock)
+      const right = rightClient < 0 ? undefined : this.structAt(rightClient, rightClock)
       // What is not there comes with the update itself, or is collected.
       if (left === null || right === null) return false
       if (right !== undefined && right.parentSub !== null) return false
@@ -100,12 +102,5 @@ export class DocumentCheck implements KnownPlaces {
       if (left.parentSub !== null && (right !== undefined || neighbours[i + 4] === 1)) return false
     }
     return true
-  }
-
-  #itemAt(client: number, clock: number): Y.Item | null {
-    const structs = this.#doc.store.clients.get(client)
-    if (structs === undefined || clock >= this.#stateOf(client)) return null
-    const struct = structs[Y.findIndexSS(structs, clock)]
-    return struct instanceof Y.Item ? struct : null
   }
 }
