@@ -25,14 +25,19 @@ const MOST_SHORT_BYTES = 1_114_112
 /** How long a client that was cut may take to come back, ms. */
 const REMEMBER_MS = 60_000
 const MAX_REMEMBERED = 4096
-/** A long place that was not used for this long may be taken back, ms; at most one in this time. */
-const UNUSED_MS = 10_000
+/**
+ * A long place that somebody came back for and that was not used for this long may be taken back, ms: 8 MB at 1 Mbit/s take as
+ * long. At most one in the second time.
+ */
+const UNUSED_MS = 60_000
 const RECLAIM_MS = 1_000
 
 /** A connection with a long place. */
 export interface LongPlace {
   /** When it last sent a message that a short place would not take, or came; clock ms. */
   usedAt: number
+  /** Whether it came back for it. Whoever was given one at first keeps it: it must not pay for what others send. */
+  readonly isWanted: boolean
   /** Ends the connection: it comes back to a short place. */
   end(): void
 }
@@ -63,15 +68,18 @@ export class MessageRoom {
     this.#cut = cut
   }
 
-  /** Whether a new connection of `who` gets a long place. It is then promised until `take`, or `giveBack` with null. */
-  promise(who: string): boolean {
+  /**
+   * Whether a new connection of `who` gets a long place, because it was cut for want of one or because there are plenty. It is
+   * then promised until `take`, or `giveBack` with null.
+   */
+  promise(who: string): 'wanted' | 'plenty' | null {
     const now = this.#clock.now()
     const isWanted = (this.#wanted.get(who) ?? now) > now
     const free = this.most - this.#taken.size - this.#promised
     const isFree = isWanted ? free > 0 : free > Math.floor(this.most / 2)
     if (isFree) this.#promised++
     else if (isWanted) this.#reclaim(now)
-    return isFree
+    return !isFree ? null : isWanted ? 'wanted' : 'plenty'
   }
   take(place: LongPlace): void {
     this.#promised--
@@ -90,7 +98,9 @@ export class MessageRoom {
   #reclaim(now: number): void {
     if (now < this.#reclaimedAt + RECLAIM_MS) return
     let longest: LongPlace | null = null
-    for (const place of this.#taken) if (longest === null || place.usedAt < longest.usedAt) longest = place
+    for (const place of this.#taken) {
+      if (place.isWanted && (longest === null || place.usedAt < longest.usedAt)) longest = place
+    }
     if (longest === null || now < longest.usedAt + UNUSED_MS) return
     this.#reclaimedAt = now
     longest.end()

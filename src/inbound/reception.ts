@@ -118,12 +118,13 @@ export class Reception {
       return this.#refuse(upgrade, visitor, admission.reason)
     }
     const { messages } = this.#deps
-    const takes = messages.promise(whereabouts(visitor)) ? 'long' : 'short'
+    const promised = messages.promise(whereabouts(visitor))
+    const takes = promised === null ? 'short' : 'long'
     return {
       kind: 'welcome',
       subprotocol: visitor.subprotocol,
       takes,
-      peer: (sink) => this.#seat(sink, requestOf(visitor, admission), place, takes),
+      peer: (sink) => this.#seat(sink, requestOf(visitor, admission), place, takes, promised === 'wanted'),
       aborted: () => {
         place.release()
         if (takes === 'long') messages.giveBack(null)
@@ -152,10 +153,16 @@ export class Reception {
     return turned(reason)
   }
 
-  #seat(sink: FrameSink, request: SessionRequest, place: Pick<Place, 'release'>, takes: Takes): Guest {
+  #seat(
+    sink: FrameSink,
+    request: SessionRequest,
+    place: Pick<Place, 'release'>,
+    takes: Takes,
+    isWanted = false,
+  ): Guest {
     const session = new Session(sink, request, this.#deps.session)
     this.sessions.add(session)
-    return new Seat(session, place, this, takes)
+    return new Seat(session, place, this, takes, isWanted)
   }
 
   /** How long the close frame of a session that began at `since` (clock ms) is kept back, ms. */
@@ -246,14 +253,16 @@ class Seat implements Guest, LongPlace {
   readonly #takes: Takes
   readonly #since: number
   usedAt: number
+  readonly isWanted: boolean
 
-  constructor(session: Session, place: Pick<Place, 'release'>, reception: Reception, takes: Takes) {
+  constructor(session: Session, place: Pick<Place, 'release'>, reception: Reception, takes: Takes, isWanted: boolean) {
     this.#session = session
     this.#place = place
     this.#reception = reception
     this.#takes = takes
     this.#since = reception.now
     this.usedAt = this.#since
+    this.isWanted = isWanted
     if (takes === 'long') reception.messages.take(this)
   }
 
