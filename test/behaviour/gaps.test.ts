@@ -39,6 +39,8 @@ test('[IN4] what waits for another connection’s edit is applied when that one 
   const { updates } = tenUpdates()
   const early = await rawMember(t, server.port, 'board')
   const late = await rawMember(t, server.port, 'board')
+  // It has what it sends: an answer to the server's question, should that come first, has it too.
+  Y.applyUpdate(early.doc!, updates[1]!, early)
   early.sendUpdate(updates[1]!)
   await until(
     async () => (await server.metric('ws_resyncs_total{direction="in",cause="gap"}')) === 1,
