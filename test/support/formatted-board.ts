@@ -165,9 +165,11 @@ export function retype(text: Y.Text, random: { pick<T>(of: readonly T[]): T }): 
   const first = old.codePointAt(0)! > 0xffff ? 2 : 1
   if (first === old.length) return
   const fresh = Array.from({ length: random.pick([1, 2, 3]) }, () => random.pick(WORDS)).join(' ')
-  text.insert(at + first, fresh)
-  text.delete(at + first + fresh.length, old.length - first)
-  text.delete(at, first)
+  text.doc!.transact(() => {
+    text.insert(at + first, fresh)
+    text.delete(at + first + fresh.length, old.length - first)
+    text.delete(at, first)
+  })
 }
 
 /** What a document says, as anybody would see it: every note's text with its formats. */

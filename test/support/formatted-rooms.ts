@@ -7,7 +7,7 @@ import { type FormattedBoardOptions, formattedBoard, seen } from './formatted-bo
 import { startServer, type TestServer } from './start-server.ts'
 import { type StockClient, stockClient } from './stock-client.ts'
 
-/** 850 KB: 900 notes by four authors, each written anew later on. */
+/** 800 KB: 900 notes by four authors, each written anew later on. */
 export const NOTES: Omit<FormattedBoardOptions, 'seed'> = { notes: 900, authors: 4, retyped: 1, words: 150 }
 
 export interface StoredBoard {
