@@ -19,7 +19,7 @@ test('[FC8] a stock client that joins a board of formatted notes with its texts 
     expect(contentOf(first.doc).deletes).toEqual(was.content.deletes)
   }
   expect(await server.metric('ws_split_texts_total')).toBe(0)
-}, 60_000)
+}, 120_000)
 
 test('[FC8] formatted text that is longer than the bound comes in parts, which are counted', async (t) => {
   const board = { ...NOTES, notes: 300, seed: 1 }
@@ -28,7 +28,7 @@ test('[FC8] formatted text that is longer than the bound comes in parts, which a
   await joiner.synced()
   expect(contentOf(joiner.doc).vector).toEqual(stored[0]!.content.vector)
   expect(await server.metric('ws_split_texts_total')).toBeGreaterThan(0)
-}, 60_000)
+}, 120_000)
 
 test('[FC8] a reader that fell behind while notes were made and written anew changes nothing either', async (t) => {
   // Edit by edit, as an author who is not in a hurry: what the limiter drops would come back as one large update.
@@ -49,10 +49,10 @@ test('[FC8] a reader that fell behind while notes were made and written anew cha
     else retypeNotes(author.doc, batch, 60)
     await until(() => author.socket().bufferedAmount === 0, 'the notes are sent')
   }
-  await until(() => areLevel(author, witness), 'everybody else has the notes', 30_000)
+  await until(() => areLevel(author, witness), 'everybody else has the notes', 60_000)
   const was = seen(author.doc)
   reader.socket().resume()
-  await until(() => areLevel(author, reader), 'the reader has everything', 30_000)
+  await until(() => areLevel(author, reader), 'the reader has everything', 60_000)
   expect(seen(reader.doc) === was, 'it sees what was there').toBe(true)
   expect(reader.own).toHaveLength(0)
-}, 60_000)
+}, 180_000)
