@@ -32,7 +32,7 @@ for (const [signal, what] of [
     const next = await startServerProcess(t, env)
     const { doc } = await rawMember(t, next.port, 'board')
     expect(doc.getArray('items').length).toBe(100)
-  })
+  }, 60_000)
 }
 
 test('[RB4] a second one while stopping ends the process at once', async (t) => {
@@ -52,4 +52,4 @@ test('[RB4] a second one while stopping ends the process at once', async (t) => 
   expect(await server.exited).toEqual({ code: 1, signal: null })
   expect(server.output()).toContain('while stopping: the end')
   expect(performance.now() - began).toBeLessThan(10_000)
-})
+}, 60_000)
