@@ -94,6 +94,7 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
   readonly log: LazyLog
   readonly #limiter: RateLimiter
   readonly #frames: FrameCount
+  #isFlooding = false
   readonly #strikes: Strikes
   /** What came before this client was in its room; null once that is handled. */
   #backlog: Backlog | null = new Backlog()
@@ -171,12 +172,17 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
   #isFlood(length: number): boolean {
     const scope = this.#frames.add(length)
     if (scope === null) return false
+    // It goes on, although it was closed: its close frame is kept back, or waits for what it does not read.
+    if (this.#isFlooding || this.#state.name === 'gone') {
+      this.#sink.cut()
+      return true
+    }
+    this.#isFlooding = true
     const { metrics, floods } = this.#deps
     metrics.floods.add(scope)
     if (floods.due()) this.log.warn({ scope, floods: floods.count }, 'too many frames')
-    // At once: what else has come in this turn is then not read. A socket that is being ended has had its close frame.
-    if (this.#state.name === 'gone') this.#sink.cut()
-    else this.#sink.close(CLOSE.tooManyFrames)
+    // At once: what else has come in this turn is then not read.
+    this.#sink.close(CLOSE.tooManyFrames)
     return true
   }
 

@@ -69,8 +69,9 @@ export class SocketSink implements FrameSink {
     })
   }
   cut(): void {
-    const socket = this.#socket
+    const socket = this.#socket ?? this.#held
     this.#socket = null
+    this.#held = null
     socket?.close()
   }
   /** uWS says that the socket is gone. */

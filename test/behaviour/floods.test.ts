@@ -54,7 +54,8 @@ test('[SP5] many connections of one address that together send too much are clos
   const crowd = await Promise.all(Array.from({ length: 20 }, () => rawClient(t, server.port, 'attacked')))
   for (const { socket } of crowd) socket.write(Buffer.concat(Array.from({ length: 200 }, () => FREE_FRAMES.pongs)))
   await until(() => crowd.some(({ isOver }) => isOver), 'some are closed')
-  for (const { closeFrame } of crowd.filter(({ isOver }) => isOver)) expect(closeFrame).toEqual(TOO_MANY)
+  // The close frames of those that come after the first are kept back; who goes on meanwhile is cut.
+  expect(crowd.flatMap(({ closeFrame }) => closeFrame ?? [])[0]).toEqual(TOO_MANY)
   expect(await floods(server, 'connection')).toBe(0)
   expect(await floods(server, 'address')).toBeGreaterThan(5)
   for (let i = 0; i < 10; i++) innocent.doc.getMap('m').set('k', i)
