@@ -57,7 +57,12 @@ export class DocumentCheck implements KnownPlaces {
       fit = judgePlaces(part, this, () => this.#deletedIn(whole))
       if (typeof fit === 'string') return fit
     }
-    return summary.types > 0 && typeDepth(fit, this.#levelOf) > MAX_TYPE_DEPTH ? 'nesting' : fit
+    return this.isTooDeep(fit, summary) ? 'nesting' : fit
+  }
+
+  /** Whether types would nest too deeply with it. Linear. */
+  isTooDeep(part: Uint8Array, { types }: UpdateSummary): boolean {
+    return types > 0 && typeDepth(part, this.#levelOf) > MAX_TYPE_DEPTH
   }
 
   #deletedIn({ update, summary }: Whole): DeletedClocks {

@@ -12,6 +12,7 @@ import { CLOSE } from '../protocol/close-reasons.ts'
 import { partReady } from '../protocol/ready-structs.ts'
 import { checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
 import { findGap, type Gap, gapOf } from '../protocol/update-gaps.ts'
+import { SLICE_BYTES } from '../protocol/update-slices.ts'
 import { findContradiction } from './contradiction.ts'
 import { DocumentCheck, type Whole } from './document-check.ts'
 import { Intake, type Received, type Unit } from './intake.ts'
@@ -279,8 +280,16 @@ export class Ingest {
     }
     this.#current = unit
     if (unit.first && !this.#mayWrite(member, unit.summary)) this.#intake.skipRest(member)
-    else if (!this.#place(unit)) this.#intake.skipRest(member)
+    else if (this.#isTooDeep(unit)) {
+      this.#strike(member, 'nesting')
+      this.#intake.skipRest(member)
+    } else if (!this.#place(unit)) this.#intake.skipRest(member)
     this.#current = null
+  }
+
+  /** One that is cut, though it is not long, is refused before any of it is there: its slices would be taken up to the depth. */
+  #isTooDeep({ first, isSlice, received, summary }: Apply): boolean {
+    return first && isSlice && received.update.length <= SLICE_BYTES && this.#check.isTooDeep(received.update, summary)
   }
 
   /** Whether the room takes this from a member at all; one that may not is shown the door. */
