@@ -45,8 +45,8 @@ import { Toasts } from './ui/toast.ts'
 import { showWayToPeople } from './ui/way-back.ts'
 import { Trouble } from './weir/trouble.ts'
 
-/** Deletions come in groups; one attempt for each group. */
-const FULL_RETRY_MS = 1_000
+/** Deletions come in groups, and the server measures a board again a second or more after they have arrived. */
+const FULL_RETRIES_MS = [1_000, 2_500, 8_000]
 
 const room = roomOfThisPage()
 document.title = `${room} · y-weir`
@@ -134,11 +134,20 @@ bench.tool.watch((tool) => {
 })
 // A board that was full may take the rest once something is gone from it: nobody has to think of trying again.
 let retry = 0
-board.changed.on((ids) => {
-  const { value: state } = connection.state
-  if (state.is !== 'refused' || state.code !== 4413 || [...ids].every((id) => board.shapes.has(id))) return
+let retries: number[] = []
+const retrySoon = () => {
   window.clearTimeout(retry)
-  retry = window.setTimeout(() => void connection.connect(), FULL_RETRY_MS)
+  const wait = retries.shift()
+  if (wait !== undefined) retry = window.setTimeout(() => void connection.connect(), wait)
+}
+const isFull = () => connection.state.value.is === 'refused' && connection.state.value.code === 4413
+board.changed.on((ids) => {
+  if (!isFull() || [...ids].every((id) => board.shapes.has(id))) return
+  retries = [...FULL_RETRIES_MS]
+  retrySoon()
+})
+connection.state.watch(() => {
+  if (isFull()) retrySoon()
 })
 connection.state.watch((state) => {
   // What is drawn on a board that was deleted would go nowhere, and nobody would ever see it.

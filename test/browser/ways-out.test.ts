@@ -68,9 +68,9 @@ test('a full board keeps what was drawn, has a way on, and takes the rest when s
   for (const words of ['Try again', 'Save as a new board', 'Export'])
     expect(await a.isVisible(`.banner button:has-text("${words}")`)).toBe(true)
   // What others have and what only this page has are deleted alike; the rest then fits, without anybody's help.
-  await inPage(a, ({ board }) => board.remove(board.ordered().flatMap(({ id }, i) => (i % 5 === 0 ? [] : [id]))))
+  await inPage(a, ({ board }) => board.remove(board.ordered().flatMap(({ id }, i) => (i % 10 === 0 ? [] : [id]))))
   await lineIs(a, 'connected')
-  await agree(a, b, 8)
+  await agree(a, b, 4)
   await untilInPage(a, ({ connection }) => connection.unsent.count.value === 0)
 })
 
