@@ -35,7 +35,7 @@ test('[MM2] two thousand requests on a socket that never reads are not answered 
 })
 
 test('[MM2] a client that asks for pongs and does not read them is evicted at the hard mark', async (t) => {
-  const server = await startServer(t, { maxBufferedBytes: 262_144 })
+  const server = await startServer(t, { maxBufferedBytes: 262_144, maxFramesPerSecond: 1_000_000 })
   const member = await rawMember(t, server.port, 'board')
   member.socket.pause()
   const ping = Buffer.concat([Buffer.from([0x89, 0x80 | 125, 0, 0, 0, 0]), Buffer.alloc(125, 1)])
