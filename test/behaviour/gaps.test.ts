@@ -1,7 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { expect, type TestContext, test } from 'vitest'
+import * as syncProtocol from 'y-protocols/sync'
 import * as Y from 'yjs'
-import { rawMember } from '../support/raw-client.ts'
+import { rawClient, rawMember, syncMessage } from '../support/raw-client.ts'
 import { startServer } from '../support/start-server.ts'
 import { stockClient } from '../support/stock-client.ts'
 import { until } from '../support/until.ts'
@@ -137,4 +138,30 @@ test('[IN4] a proxy that loses the server’s SyncStep1: what the client brought
   await returning.synced()
   await until(() => peer.doc.getText('t').toString() === 'written offline', 'the offline edit arrives', 5000)
   expect(returning.connections()).toBe(1)
+})
+
+test('[IN4] who goes on drawing before its first SyncStep2, on top of what the server has not got, has done nothing wrong', async (t) => {
+  const server = await startServer(t, { workBurstMs: 60_000 })
+  const peer = stockClient(t, server.url, 'board')
+  await peer.synced()
+  const sender = await rawMember(t, server.port, 'board')
+  // As after a restart: the server asks, and what the client drew before and goes on drawing builds on what it has not got.
+  const { updates } = tenUpdates()
+  const long: Uint8Array[] = []
+  const doc = new Y.Doc()
+  doc.on('update', (update: Uint8Array) => long.push(update))
+  for (let i = 0; i < 40; i++) doc.getMap('m').set('stroke', 'x'.repeat(18_000))
+  const early = await rawClient(t, server.port, 'board')
+  // It never answers: every one of these comes while it has been asked, 700 KB in all.
+  for (const update of [...long.slice(1), ...updates.slice(1)]) early.sendUpdate(update)
+  await until(async () => (await server.metric('ws_received_bytes_total')) > 39 * 18_000, 'all has come')
+  sender.doc.getMap('m').set('other', 1)
+  await until(() => peer.doc.getMap('m').get('other') === 1, 'others go on')
+  for (const reason of ['gap_overflow', 'gap_repeated']) {
+    expect(await server.metric(`ws_message_errors_total{reason="${reason}"}`)).toBe(0)
+  }
+  expect(early.isOver).toBe(false)
+  // Its answer has all of it.
+  early.send(syncMessage((encoder) => syncProtocol.writeSyncStep2(encoder, doc)))
+  await until(() => peer.doc.getMap('m').get('stroke') !== undefined, 'it arrives')
 })
