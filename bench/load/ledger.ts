@@ -90,6 +90,7 @@ export class Ledger {
         if (sent === undefined) continue
         this.#tally.edits++
         this.#tally.editDelay.add(now - sent)
+        this.#tally.arrivals?.push({ at: now, delay: now - sent })
       }
     }
   }

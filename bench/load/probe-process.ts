@@ -27,12 +27,24 @@ const crew = new Crew(address, {
   longestMs: LONGEST_MS,
   roomPrefix: 'probe-',
 })
-process.on('message', (message) => {
-  if (message === 'clear') crew.tally.clear()
-  const { max, total } = crew.tally.editDelay
-  process.send!({ max, total, p99: crew.tally.editDelay.quantile(0.99) })
+let clearedAt = performance.now()
+process.on('message', (question: 'clear' | number) => {
+  if (question === 'clear') {
+    crew.tally.clear()
+    clearedAt = performance.now()
+  }
+  const { editDelay, arrivals } = crew.tally
+  const slow = arrivals!.filter(({ delay }) => question !== 'clear' && delay > question)
+  process.send!({
+    max: editDelay.max,
+    total: editDelay.total,
+    p50: editDelay.quantile(0.5),
+    p99: editDelay.quantile(0.99),
+    lastSlowMs: slow.length === 0 ? 0 : slow.at(-1)!.at - clearedAt,
+  })
 })
 process.on('disconnect', () => process.exit(0))
+crew.tally.arrivals = []
 await crew.connect(20_000)
 crew.start()
 process.send!('ready')

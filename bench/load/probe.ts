@@ -7,8 +7,11 @@ import { within } from './waiting.ts'
 
 export interface Delays {
   readonly max: number
+  readonly p50: number
   readonly p99: number
   readonly total: number
+  /** From the last `clear` to the arrival of the last edit that took longer than was asked about, ms; 0: there was none. */
+  readonly lastSlowMs: number
 }
 
 const ANSWER_TIMEOUT_MS = 20_000
@@ -36,15 +39,15 @@ export class Probe {
   async clear(): Promise<void> {
     await this.#ask('clear')
   }
-  /** What was seen since the last `clear`. */
-  read(): Promise<Delays> {
-    return this.#ask('read')
+  /** What was seen since the last `clear`. `slowMs`: an edit that takes longer is a slow one. */
+  read(slowMs = Number.MAX_VALUE): Promise<Delays> {
+    return this.#ask(slowMs)
   }
   close(): void {
     this.#child.kill('SIGKILL')
   }
 
-  #ask(question: 'clear' | 'read'): Promise<Delays> {
+  #ask(question: 'clear' | number): Promise<Delays> {
     const answer = this.#answer()
     this.#child.send(question)
     return within(ANSWER_TIMEOUT_MS, 'asking the probe', answer)

@@ -15,11 +15,14 @@ export class Tally {
   echoes = 0
   readonly editDelay = new Histogram()
   readonly presenceDelay = new Histogram()
+  /** Every edit that arrived, one by one; null: not kept. */
+  arrivals: { readonly at: number; readonly delay: number }[] | null = null
 
   clear(): void {
     this.sentEdits = this.sentPresence = this.dueEdits = this.duePresence = 0
     this.edits = this.presence = this.superseded = this.echoes = 0
     this.editDelay.clear()
     this.presenceDelay.clear()
+    if (this.arrivals !== null) this.arrivals = []
   }
 }

@@ -32,11 +32,12 @@ const verdict: Column = { title: 'outcome', cell: ({ verdict }) => verdict }
 const STEADY: readonly Column[] = [
   figure('CPU / delivery, µs', 'cpuPerDeliveryUs', micros),
   figure('CPU', 'cpuShare', percent),
-  figure('delivered', 'share', percent),
-  figure('p50, ms', 'p50', millis),
-  figure('p99, ms', 'p99', millis),
+  figure('main thread', 'mainShare', percent),
+  figure('edit p50, ms', 'editP50', millis),
   figure('edit p99', 'editP99', millis),
-  figure('presence p99', 'presenceP99', millis),
+  figure('cursor p50', 'presenceP50', millis),
+  figure('cursor p99', 'presenceP99', millis),
+  figure('delivered', 'share', percent),
   figure('superseded', 'superseded', percent),
   figure('RSS, MiB', 'rssBytes', mebibytes),
   figure('out, MB/s', 'bytesOutPerSecond', megabytes),
@@ -68,7 +69,21 @@ export function columnsOf(scenario: string): readonly Column[] {
       ]
     case 'stall':
       return [server, variant, ...STEADY, figure('held for one, KiB', 'heldBytes', kibibytes), verdict]
-    case 'sweep':
+    case 'neighbour':
+      return [
+        server,
+        variant,
+        figure('edit p50, ms', 'editP50', millis),
+        figure('edit p99', 'editP99', millis),
+        figure('worst', 'worstStallMs', millis),
+        figure('prompt again after, ms', 'promptAfterMs', millis),
+        figure('CPU', 'cpuShare', percent),
+        figure('main thread', 'mainShare', percent),
+        figure('load CPU', 'loadShare', percent),
+        verdict,
+      ]
+    case 'rooms':
+    case 'people':
     case 'growth':
     case 'storage':
       return [server, variant, ...STEADY, verdict]

@@ -1,46 +1,48 @@
-/** The sweep as pictures. */
-
+/** Delay and cost against load, as pictures: what a server saves on one it may make somebody wait for on the other. */
+import { LIMIT_P99_MS } from '../scenarios/ladder.ts'
 import type { Figures } from '../scenarios/scenario.ts'
-import { LIMIT_P99_MS } from '../scenarios/sweep.ts'
 import type { Line } from './summary.ts'
-import { chart, type Series } from './svg.ts'
+import { type Chart, chart, type Series } from './svg.ts'
 
-/** File name to SVG; empty when there was no sweep. */
+/** The scenarios whose runs are loads that grow, and what grows. */
+const LADDERS = [
+  { scenario: 'rooms', x: 'people in rooms of four, each 15 edits and 15 cursor moves a second' },
+  { scenario: 'people', x: 'people in one room, each 5 edits and 10 cursor moves a second' },
+] as const
+
+/** File name to title, for what is there to be shown. */
+export function plotTitles(lines: readonly Line[]): Map<string, string> {
+  return new Map(
+    LADDERS.flatMap(({ scenario, x }) => pictures(lines, scenario, x).map(([file, { title }]) => [file, title])),
+  )
+}
+
+/** File name to SVG; empty when no ladder ran. */
 export function plots(lines: readonly Line[]): Map<string, string> {
-  const sweep = lines.filter(({ scenario }) => scenario === 'sweep')
-  const files = new Map<string, string>()
-  if (sweep.length === 0) return files
-  const x = 'clients in the room, each 5 edits and 10 cursor moves a second'
-  files.set(
-    'delay.svg',
-    chart({
-      title: 'Delay until another client has it, p99',
-      x,
-      y: 'ms',
-      series: series(sweep, 'p99'),
-      limit: { at: LIMIT_P99_MS, name: `${LIMIT_P99_MS} ms` },
-    }),
+  return new Map(
+    LADDERS.flatMap(({ scenario, x }) => pictures(lines, scenario, x).map(([file, picture]) => [file, chart(picture)])),
   )
-  files.set(
-    'cpu.svg',
-    chart({
-      title: 'Server CPU per delivery',
-      x,
-      y: 'µs',
-      series: series(sweep, 'cpuPerDeliveryUs'),
-    }),
-  )
-  files.set(
-    'core.svg',
-    chart({
-      title: 'Server CPU, share of one core',
-      x,
-      y: '%',
-      series: series(sweep, 'cpuShare', 100),
-      limit: { at: 100, name: 'one core' },
-    }),
-  )
-  return files
+}
+
+function pictures(lines: readonly Line[], scenario: string, x: string): [string, Chart][] {
+  const own = lines.filter((line) => line.scenario === scenario)
+  if (own.length === 0) return []
+  const limit = { at: LIMIT_P99_MS, name: `${LIMIT_P99_MS} ms` }
+  return [
+    [`${scenario}-p50.svg`, { title: 'Delay of an edit, p50', x, y: 'ms', series: series(own, 'editP50'), limit }],
+    [`${scenario}-p99.svg`, { title: 'Delay of an edit, p99', x, y: 'ms', series: series(own, 'editP99'), limit }],
+    [`${scenario}-cost.svg`, { title: 'Server CPU per delivery', x, y: 'µs', series: series(own, 'cpuPerDeliveryUs') }],
+    [
+      `${scenario}-core.svg`,
+      {
+        title: 'Server CPU, share of one core',
+        x,
+        y: '%',
+        series: series(own, 'cpuShare', 100),
+        limit: { at: 100, name: 'one core' },
+      },
+    ],
+  ]
 }
 
 function series(lines: readonly Line[], name: keyof Figures, factor = 1): Series[] {

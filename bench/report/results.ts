@@ -2,6 +2,7 @@
 import type { Measurement, Scenario } from '../scenarios/scenario.ts'
 import { scenarioTable, table } from './columns.ts'
 import type { Machine } from './machine.ts'
+import { plotTitles } from './plots.ts'
 import { predictions } from './predictions.ts'
 import { summarise } from './summary.ts'
 import { type Target, targets } from './targets.ts'
@@ -49,8 +50,8 @@ export function resultsText(runs: readonly ScenarioRun[], scenarios: readonly Sc
   const text: string[] = [
     '# Results',
     '',
-    'Written by `npm run bench`; how it is measured is in [README.md](README.md). Every figure is the mean of the rounds.',
-    'CPU is the server process, all threads, over the measured window; `load CPU` near 100 % means that delays are the load’s',
+    'Written by `npm run bench`; how it is measured is in [README.md](README.md). Every figure is the mean of the rounds, cost and delay side by side.',
+    'CPU is the server process, all threads, over the measured window; `main thread` is its loop alone; `load CPU` near 100 % means that delays are the load’s',
     'own, `others` is what anything else took of the server’s core and of the load’s meanwhile. `overloaded`: the server was so far behind that',
     'not everything had arrived when the time was over.',
     '',
@@ -81,11 +82,7 @@ export function resultsText(runs: readonly ScenarioRun[], scenarios: readonly Sc
       `${date} · ${cpu}, ${cores} cores, ${memoryGiB} GiB, Linux ${kernel}, Node ${node} · y-weir at ${revision} · ${servers.join(' · ')}`,
     )
   }
-  if (runs.some(({ scenario }) => scenario === 'sweep')) {
-    text.push('', '![delay against clients per room](plots/delay.svg)', '')
-    text.push('![CPU per delivery against clients per room](plots/cpu.svg)', '')
-    text.push('![share of a core against clients per room](plots/core.svg)')
-  }
+  for (const [file, title] of plotTitles(lines)) text.push('', `![${title}](plots/${file})`)
   const foreseen = predictions(lines)
   if (foreseen.length > 0) {
     text.push(

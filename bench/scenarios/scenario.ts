@@ -12,8 +12,10 @@ import { RunningServer } from '../servers/running-server.ts'
 export interface Figures {
   /** Clients connected. */
   clients?: number
-  /** Server CPU over the window, share of a core (0 … 1). */
+  /** Server CPU over the window, all threads, share of a core (0 … 1). */
   cpuShare?: number
+  /** Of that, the main thread's. */
+  mainShare?: number
   /** Server CPU for one client's message reaching one other client, µs. */
   cpuPerDeliveryUs?: number
   deliveriesPerSecond?: number
@@ -40,6 +42,8 @@ export interface Figures {
   medianSyncedMs?: number
   /** Longest delay of an edit in another room meanwhile, ms, and with nobody joining. */
   worstStallMs?: number
+  /** Until the last edit that was not prompt, from the end of a burst, ms. */
+  promptAfterMs?: number
   quietStallMs?: number
   rssPerConnection?: number
   heapPerConnection?: number
@@ -149,7 +153,7 @@ export class Context {
 }
 
 export interface CpuUse
-  extends Required<Pick<Figures, 'cpuShare' | 'loadShare' | 'foreignShare' | 'foreignLoadShare'>> {
+  extends Required<Pick<Figures, 'cpuShare' | 'mainShare' | 'loadShare' | 'foreignShare' | 'foreignLoadShare'>> {
   readonly elapsedMs: number
   readonly cpuMs: number
 }
@@ -160,6 +164,7 @@ export class CpuWindow {
   readonly #cores: Cores
   readonly #at = performance.now()
   readonly #serverMs: number
+  readonly #mainMs: number
   readonly #load = process.cpuUsage()
   readonly #serverCoreMs: number
   readonly #loadCoreMs: number
@@ -168,6 +173,7 @@ export class CpuWindow {
     this.#server = server
     this.#cores = cores
     this.#serverMs = server.cpuMs()
+    this.#mainMs = server.mainThreadMs()
     this.#serverCoreMs = busyMs(cores.server)
     this.#loadCoreMs = busyMs(cores.load)
   }
@@ -175,6 +181,7 @@ export class CpuWindow {
   end(): CpuUse {
     const elapsedMs = performance.now() - this.#at
     const cpuMs = this.#server.cpuMs() - this.#serverMs
+    const mainMs = this.#server.mainThreadMs() - this.#mainMs
     const { user, system } = process.cpuUsage(this.#load)
     const loadMs = (user + system) / 1000
     const ofOthers = (busy: number, own: number): number => Math.max(0, busy - own) / elapsedMs
@@ -182,6 +189,7 @@ export class CpuWindow {
       elapsedMs,
       cpuMs,
       cpuShare: cpuMs / elapsedMs,
+      mainShare: mainMs / elapsedMs,
       loadShare: loadMs / elapsedMs,
       foreignShare: ofOthers(busyMs(this.#cores.server) - this.#serverCoreMs, cpuMs),
       foreignLoadShare: ofOthers(busyMs(this.#cores.load) - this.#loadCoreMs, loadMs),

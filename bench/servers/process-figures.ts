@@ -5,8 +5,13 @@ import { readFileSync } from 'node:fs'
 const TICKS_PER_SECOND = 100
 
 /** CPU time used by all threads of a process, ms, in steps of 10. */
-export function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+export const cpuMs = (pid: number): number => usedMs(`/proc/${pid}/stat`)
+
+/** The same of its first thread alone, which is the one that a Node server's loop runs on. */
+export const mainThreadMs = (pid: number): number => usedMs(`/proc/${pid}/task/${pid}/stat`)
+
+function usedMs(file: string): number {
+  const stat = readFileSync(file, 'latin1')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND
 }

@@ -10,7 +10,7 @@ import type { Address } from '../load/peer.ts'
 import { within } from '../load/waiting.ts'
 import { ADMIN_TOKEN, type ServerKind } from './catalogue.ts'
 import type { Cores } from './cores.ts'
-import { cpuMs, residentBytes } from './process-figures.ts'
+import { cpuMs, mainThreadMs, residentBytes } from './process-figures.ts'
 
 const START_TIMEOUT_MS = 20_000
 const STOP_TIMEOUT_MS = 3000
@@ -79,6 +79,9 @@ export class RunningServer {
   /** CPU time used so far, ms. */
   cpuMs(): number {
     return cpuMs(this.pid)
+  }
+  mainThreadMs(): number {
+    return mainThreadMs(this.pid)
   }
   residentBytes(): number {
     return residentBytes(this.pid)
