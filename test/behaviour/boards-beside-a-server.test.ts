@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { dataDirectory } from '../support/data-directory.ts'
-import { startServerProcess } from '../support/process.ts'
+import { programOf, startServerProcess } from '../support/process.ts'
 import { rawMember } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
 
@@ -18,7 +18,7 @@ interface Outcome {
 function boards(directory: string, ...args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     const options = { env: { ...process.env, DATA_DIR: directory }, encoding: 'buffer', maxBuffer: 64 << 20 } as const
-    const command = ['--import', 'tsx', 'src/boards.ts', ...args]
+    const command = [...programOf('src/boards.ts'), ...args]
     const child = execFile(process.execPath, command, options, (_error, out, err) => {
       resolve({ code: child.exitCode ?? -1, out, err: err.toString() })
     })

@@ -2,14 +2,13 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test, vi } from 'vitest'
 import * as Y from 'yjs'
 import { systemClock } from '../../src/observe/clock.ts'
 import { LmdbStorage } from '../../src/storage/lmdb-storage.ts'
 import { recordsOf } from '../contract/storage.contract.ts'
+import { programOf } from '../support/process.ts'
 
-const BOARDS = fileURLToPath(new URL('../../src/boards.ts', import.meta.url))
 vi.setConfig({ testTimeout: 60_000 })
 const undo: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -38,7 +37,7 @@ function boards(dataDirectory: string, ...args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     const env = { ...process.env, DATA_DIR: dataDirectory }
     const options = { env, encoding: 'buffer', maxBuffer: 64 << 20 } as const
-    const child = execFile(process.execPath, ['--import', 'tsx', BOARDS, ...args], options, (_error, out, err) => {
+    const child = execFile(process.execPath, [...programOf('src/boards.ts'), ...args], options, (_error, out, err) => {
       resolve({ code: child.exitCode ?? -1, out, err: err.toString() })
     })
   })

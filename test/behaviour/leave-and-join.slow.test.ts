@@ -1,0 +1,3 @@
+import { leaveAndJoin } from '../support/leave-and-join-rounds.ts'
+
+leaveAndJoin(300)

@@ -1,0 +1,3 @@
+import { mutatedUpdates } from './mutations.ts'
+
+mutatedUpdates(300_000)
