@@ -278,6 +278,11 @@ export const SETTINGS = {
     '',
     "Space-separated origins whose pages may embed the whiteboard, `'self'` among them. Empty: none.",
   ),
+  publicUrl: text(
+    'PUBLIC_URL',
+    '',
+    'Address at which people reach the page, as https://board.example.org: previews of a link show its picture only with it.',
+  ),
   demoPanel: choice(
     'DEMO_PANEL',
     'off',
@@ -382,6 +387,11 @@ function contradictions(config: Config): string[] {
     mistakes.push('TLS_CERT_FILE and TLS_KEY_FILE go together')
   }
   for (const mistake of frameAncestorMistakes(config.frameAncestors)) mistakes.push(`FRAME_ANCESTORS: ${mistake}`)
+  if (
+    config.publicUrl !== '' &&
+    !/^https?:$/.test(URL.canParse(config.publicUrl) ? new URL(config.publicUrl).protocol : '')
+  )
+    mistakes.push('PUBLIC_URL: must be an address like https://board.example.org')
   for (const mistake of parseAllowedOrigins(config.allowedOrigins).mistakes)
     mistakes.push(`ALLOWED_ORIGINS: ${mistake}`)
   const keys = [config.authJwtSecret, config.authJwksUrl, config.authPublicKeyFile].filter((key) => key !== '')

@@ -143,6 +143,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   ).catch(wrong)
   const page = await loadStaticFiles(PAGE_DIRECTORY, {
     frameAncestors: config.frameAncestors,
+    publicUrl: config.publicUrl,
     panel: config.demoPanel === 'on',
     maxBoardBytes: config.maxDocBytes,
   })

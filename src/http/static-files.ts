@@ -25,6 +25,8 @@ export interface StaticFiles {
 export interface PageOptions {
   /** The setting `FRAME_ANCESTORS`, already checked. */
   readonly frameAncestors?: string
+  /** The setting `PUBLIC_URL`, an http or https address or empty: what is read by programs that follow no relative ones. */
+  readonly publicUrl?: string
   /** The setting `DEMO_PANEL`: the page is told by a meta element to show the weir panel to everybody. */
   readonly panel?: boolean
   /** The setting `MAX_DOC_BYTES`, so that the page can say when a board is nearly full. */
@@ -119,12 +121,21 @@ export async function loadStaticFiles(directory: string, options: PageOptions = 
 }
 
 /** Put where the page looks for it (client-demo: weir/shown.ts, line/board-size.ts). */
-function withFacts(html: Buffer, { panel = false, maxBoardBytes = 0 }: PageOptions): Buffer {
+function withFacts(html: Buffer, { publicUrl = '', panel = false, maxBoardBytes = 0 }: PageOptions): Buffer {
   const facts: Array<[name: string, content: string]> = []
   if (panel) facts.push(['y-weir-panel', 'on'])
   if (maxBoardBytes > 0) facts.push(['y-weir-max-board-bytes', String(maxBoardBytes)])
-  const elements = facts.map(([name, content]) => `<meta name="${name}" content="${content}">`)
-  return elements.length === 0 ? html : Buffer.from(html.toString().replace('<head>', `<head>${elements.join('')}`))
+  const elements = facts.map(([name, content]) => `<meta name="${name}" content="${content}">`).join('')
+  const page = html.toString().replace('<head>', `<head>${elements}`)
+  if (publicUrl === '') return Buffer.from(page)
+  const absolute = (address: string) =>
+    new URL(address, `${publicUrl.replace(/\/*$/, '')}/`).href.replaceAll('&', '&amp;')
+  return Buffer.from(
+    page.replace(
+      /(<meta property="og:image" content=")([^"]*)/,
+      (_, start: string, path: string) => start + absolute(path),
+    ),
+  )
 }
 
 function answer(file: StaticFile, policy: string, header: (name: string) => string): HttpResponse {

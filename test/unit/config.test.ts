@@ -115,6 +115,15 @@ test.for([
   expect(mistakes[0]).toMatch(new RegExp(`^${env} `))
 })
 
+test('[OP4] the public address is one of the web', () => {
+  for (const bad of ['board.example.org', 'javascript:alert(1)', 'ftp://board.example.org'])
+    expect(
+      mistakesOf(() => readConfig({ PUBLIC_URL: bad })),
+      bad,
+    ).toHaveLength(1)
+  expect(mistakesOf(() => readConfig({ PUBLIC_URL: 'https://board.example.org/draw' }))).toEqual([])
+})
+
 test('[OP4] settings that contradict each other are refused', () => {
   expect(mistakesOf(() => readConfig({ TLS_CERT_FILE: 'cert.pem' }))).toHaveLength(1)
   expect(mistakesOf(() => readConfig({ TLS_KEY_FILE: 'key.pem' }))).toHaveLength(1)

@@ -65,6 +65,23 @@ describe('the built page', () => {
     }
   })
 
+  test('the picture of a link’s preview has the address that the operator names: programs that show one follow no relative ones', async () => {
+    const directory = join(root, 'preview')
+    await mkdir(directory)
+    const html = '<head><meta property="og:image" content="./icon.png" /></head>'
+    await writeFile(join(directory, 'index.html'), html)
+    const shown = async (publicUrl?: string) => {
+      const page = await loadStaticFiles(directory, publicUrl === undefined ? {} : { publicUrl })
+      return content(page.respond('GET', '/', () => ''))
+    }
+    expect(await shown()).toBe(html)
+    const board = 'content="https://board.example.org/icon.png"'
+    expect(await shown('https://board.example.org')).toContain(board)
+    expect(await shown('https://board.example.org/')).toContain(board)
+    expect(await shown('https://example.org/draw')).toContain('content="https://example.org/draw/icon.png"')
+    expect(await shown('https://example.org/"><b>')).not.toContain('<b>')
+  })
+
   test('a file with a hash in its name is cached for good', () => {
     expect(get('/assets/index-BxY_12-z.js').headers['cache-control']).toBe('public, max-age=31536000, immutable')
     expect(get('/assets/a%20b.svg').headers['cache-control']).toBe('no-cache')
