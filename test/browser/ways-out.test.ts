@@ -1,5 +1,9 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
+import { SECRET, token } from '../support/access.ts'
 import { freePort } from '../support/free-port.ts'
 import { startServer } from '../support/start-server.ts'
 import { agree, drag, inPage, lineIs, openBoard, shapesOf, test, untilInPage, useBrowser } from './browser.ts'
@@ -29,6 +33,82 @@ test('a reload without the server shows page and board; what is drawn then arriv
   await agree(a, b, 2)
   expect(await a.evaluate(`fetch('./app.webmanifest').then((r) => r.json()).then((m) => m.icons.length)`)).toBe(4)
   expect(a.complaints).toEqual([])
+})
+
+test('a newer page is told and shown by the next reload, with what the operator set; nothing is lost', async (t) => {
+  const demo = new URL('../../dist/demo/', import.meta.url)
+  const script = /assets\/(index-[\w-]+)\.js/.exec(readFileSync(new URL('index.html', demo)).toString())![1]!
+  let newer = false
+  let down = false
+  const http = createServer((request, response) => {
+    if (down) {
+      response.writeHead(502).end('the server is away')
+      return
+    }
+    const path = new URL(request.url!, 'http://page').pathname
+    const name = path === '/' ? 'index.html' : path.slice(1).replace('index-newer-page', script)
+    let body = readFileSync(new URL(name, demo))
+    // The newer one differs in the name of its script, as any that is built from other sources does.
+    if (newer && /^(index\.html|sw\.js)$/.test(name)) {
+      let text = body.toString().replaceAll(script, 'index-newer-page')
+      if (name === 'sw.js')
+        text = text.replace(/(url:"index\.html",revision:")\w+|(revision:")\w+(",url:"index\.html")/, '$1$2newer$3')
+      else text = text.replace('<head>', '<head><meta name="y-weir-panel" content="on">')
+      body = Buffer.from(text)
+    }
+    const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
+    response.setHeader('content-type', types[name.split('.').at(-1)!] ?? 'application/octet-stream').end(body)
+  }).listen(0, '127.0.0.1')
+  // No room is served here: the page is offline all the while.
+  http.on('upgrade', (_request, socket) => socket.destroy())
+  await once(http, 'listening')
+  t.onTestFinished(() => {
+    http.closeAllConnections()
+    http.close()
+  })
+  const page = await openBoard(t, `http://127.0.0.1:${(http.address() as AddressInfo).port}`, 'newer', {
+    serviceWorkers: 'allow',
+    connected: false,
+  })
+  page.on('dialog', (dialog) => void dialog.accept())
+  const shown = () => page.evaluate(`document.querySelector('script[src]').getAttribute('src')`)
+  await page.evaluate(`navigator.serviceWorker.ready.then(() => true)`)
+  await page.keyboard.press('r')
+  await drag(page, [500, 300], [600, 360])
+  await page.reload()
+  expect(await page.$$('.toast')).toHaveLength(0)
+  newer = true
+  await page.evaluate(`navigator.serviceWorker.ready.then((registration) => registration.update()).then(() => true)`)
+  await page.waitForSelector('.toast:has-text("A newer version of this page is here")')
+  expect(await shown()).toContain(script)
+  expect(await shapesOf(page)).toHaveLength(1)
+  await page.reload()
+  expect(await shown()).toContain('index-newer-page')
+  await page.waitForSelector('[data-command="weir"]', { state: 'attached' })
+  await untilInPage(page, ({ board }) => board.shapes.size === 1)
+  // A proxy that answers for a server which is away is no page either.
+  down = true
+  await page.reload()
+  expect(await shown()).toContain('index-newer-page')
+  await untilInPage(page, ({ board }) => board.shapes.size === 1)
+})
+
+test('on a protected board the copied link says that it lets nobody in, and holds no token', async (t) => {
+  const server = await startServer(t, { authJwtSecret: SECRET })
+  const member = await token({ rooms: ['members'] })
+  const page = await openBoard(t, server.httpUrl, 'members', { connected: false, permissions: ['clipboard-read'] })
+  await page.goto('about:blank')
+  await page.goto(`${server.httpUrl}/?room=members#token=${member}`)
+  await lineIs(page, 'connected')
+  await page.click('.room-button')
+  await page.waitForSelector('.toast:has-text("whoever opens it needs an invitation of their own")')
+  const link = (await page.evaluate(`navigator.clipboard.readText()`)) as string
+  expect(link).toBe(`${server.httpUrl}/?room=members`)
+  const guest = await openBoard(t, server.httpUrl, 'members', { connected: false })
+  await guest.waitForSelector('.banner strong:has-text("You have no access to this board")')
+  // A reload keeps the member's access.
+  await page.reload()
+  await lineIs(page, 'connected')
 })
 
 test('a deleted board says so, takes nothing more, and is saved as a new one', async (t) => {
