@@ -16,6 +16,7 @@ import './style/print.css'
 import * as Y from 'yjs'
 import { Announcer } from './a11y/announcer.ts'
 import { History } from './board/history.ts'
+import { WORDS } from './board/limits.ts'
 import { Board } from './board/model.ts'
 import { Renderer } from './canvas/renderer.ts'
 import { loadTypeface } from './canvas/typeface.ts'
@@ -106,6 +107,11 @@ printBoard(board)
 const toasts = new Toasts()
 const announcer = new Announcer()
 board.lost.on((words) => toasts.say(words, 'warning'))
+let hidden = 0
+board.changed.on(() => {
+  if (hidden === 0 && board.hidden > 0) toasts.say(WORDS.hidden(board.hidden), 'warning')
+  hidden = board.hidden
+})
 const ops = new Commands(bench, toasts)
 const attention = new Attention(stage)
 const trouble = new Trouble(board, history, view, connection)
@@ -154,7 +160,9 @@ connection.state.watch((state) => {
   const locked = state.is === 'read-only' || (state.is === 'refused' && state.code === 4410)
   board.readOnly = locked
   readOnly.set(locked)
-  if (locked) bench.tool.set('select')
+  if (!locked) return
+  bench.editing.set(null)
+  bench.tool.set('select')
 })
 
 /** For tests and the curious; nothing here depends on it. */
@@ -175,12 +183,19 @@ Object.assign(window, {
 
 await ready
 warnBeforeFull(doc, (words) => toasts.say(words, 'warning'))
-if (kept.value === 'kept') connection.onTaken = () => layAside(room, board.root, doc.clientID)
+kept.watch((value) => {
+  if (value === 'kept') connection.onTaken = () => layAside(room, board.root, doc.clientID)
+})
 connection.reached.watch((reached) => {
   if (reached) void takeBack(room, board)
 })
 if (cameBack) announcer.say('The view is where it was.')
 else if (board.shapes.size > 0) ops.showContents()
 else connection.provider.once('sync', () => ops.showContents())
-keepPage(() => toasts.say('A newer version of this page is here: reload when it suits you.'))
+const askForNewer = keepPage(() => toasts.say('A newer version of this page is here: reload when it suits you.'))
+let wasConnected = false
+connection.state.watch(({ is }) => {
+  if (is === 'connected' && wasConnected) askForNewer()
+  wasConnected ||= is === 'connected'
+})
 await connection.connect()

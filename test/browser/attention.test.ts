@@ -72,6 +72,21 @@ test('Escape closes what is open, top first; a press that closes a menu does not
   expect(await shapesOf(page)).toHaveLength(2)
 })
 
+test('a menu goes with a press beside it, whatever has opened since', async (t) => {
+  const server = await startServer(t)
+  await openBoard(t, server.httpUrl, 'since', { name: 'Ada' })
+  const page = await openBoard(t, server.httpUrl, 'since', { name: 'Ben' })
+  await page.keyboard.press('p')
+  await page.click('.roster-button')
+  await page.click('[aria-label="Follow Ada"]')
+  await drag(page, [300, 600], [500, 640])
+  expect(await page.isVisible('#people')).toBe(false)
+  expect(await page.isVisible('.following')).toBe(true)
+  expect(await shapesOf(page)).toHaveLength(0)
+  await drag(page, [300, 600], [500, 640])
+  expect(await shapesOf(page)).toHaveLength(1)
+})
+
 test('Space and dragging moves the view with every tool, also after a click on the tool', async (t) => {
   const server = await startServer(t)
   const page = await openBoard(t, server.httpUrl, 'space')

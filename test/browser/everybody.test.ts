@@ -189,12 +189,79 @@ test('a pen draws while the palm rests, and afterwards fingers move the view and
   expect(shapes[0]!.points[2]).toBeCloseTo(0.7)
 })
 
+test('a palm that rests before the pen comes neither draws nor moves the view', async (t) => {
+  const server = await startServer(t)
+  const page = await openBoard(t, server.httpUrl, 'palm-first')
+  await page.keyboard.press('p')
+  const send = (type: string, init: object) =>
+    page.evaluate(
+      `document.querySelector('.stage').dispatchEvent(new PointerEvent(${JSON.stringify(type)}, { bubbles: true, button: 0, ...${JSON.stringify(init)} }))`,
+    )
+  await page.evaluate(`document.querySelector('.stage').setPointerCapture = () => {}`)
+  const x = await inPage(page, ({ view }) => view.x)
+  for (const [palmId, y] of [
+    [60, 300],
+    [61, 200],
+  ] as const) {
+    const pen = { pointerType: 'pen', pointerId: 50, pressure: 0.7 }
+    const palm = { pointerType: 'touch', pointerId: palmId }
+    await send('pointerdown', { ...palm, clientX: 420, clientY: 500 })
+    await send('pointerdown', { ...pen, clientX: 300, clientY: y })
+    for (let i = 1; i < 20; i++) {
+      await send('pointermove', { ...pen, clientX: 300 + i * 8, clientY: y })
+      await send('pointermove', { ...palm, clientX: 420 + i, clientY: 500 })
+    }
+    await send('pointerup', { ...pen, clientX: 460, clientY: y })
+    await send('pointerup', { ...palm, clientX: 440, clientY: 500 })
+  }
+  const shapes = await boxes(page)
+  expect(shapes.map(({ kind }) => kind)).toEqual(['pen', 'pen'])
+  for (const { box } of shapes) expect(box[2]).toBeGreaterThan(140)
+  expect(await inPage(page, ({ view }) => view.x)).toBe(x)
+})
+
+test('an arrow at the edge points to a person who is elsewhere on the board', async (t) => {
+  const server = await startServer(t)
+  const a = await openBoard(t, server.httpUrl, 'elsewhere')
+  const b = await openBoard(t, server.httpUrl, 'elsewhere')
+  await a.mouse.move(600, 400)
+  await untilInPage(b, ({ presence }) => [...presence.others.values()][0]?.cursor !== null)
+  const painted = () =>
+    b.evaluate(`(() => {
+      const { width, height } = document.querySelector('.layer-live')
+      const { data } = document.querySelector('.layer-live').getContext('2d').getImageData(0, 0, width, height)
+      const at = []
+      for (let i = 0; i < data.length; i += 4) if (data[i] === 11 && data[i + 1] === 112) at.push([(i / 4) % width, Math.floor(i / 4 / width)])
+      const mean = (n) => at.reduce((sum, point) => sum + point[n], 0) / at.length
+      return at.length === 0 ? null : [mean(0), mean(1)]
+    })()`) as Promise<[number, number] | null>
+  await inPage(b, ({ view }) => view.lookAt({ x: -3_000, y: 0 }, 1))
+  await expect.poll(async () => (await painted())?.[0] ?? 0).toBeGreaterThan(1_000)
+  expect(Math.abs((await painted())![1] - 400)).toBeLessThan(60)
+  await inPage(b, ({ view }) => view.lookAt({ x: 0, y: 3_000 }, 1))
+  await expect.poll(async () => (await painted())?.[1] ?? 800).toBeLessThan(150)
+})
+
+test('a file that falls on a bar is put on the board, and the browser stays', async (t) => {
+  const server = await startServer(t)
+  const page = await openBoard(t, server.httpUrl, 'bar')
+  const kept = await page.evaluate(`(() => {
+    const data = new DataTransfer()
+    data.items.add(new File([Uint8Array.from(atob('${png(40, 40).toString('base64')}'), (c) => c.charCodeAt(0))], 'a.png', { type: 'image/png' }))
+    const drop = (type) => document.querySelector('.toolbar').dispatchEvent(
+      new DragEvent(type, { dataTransfer: data, clientX: 20, clientY: 300, bubbles: true, cancelable: true }))
+    return [drop('dragover'), drop('drop')]
+  })()`)
+  expect(kept).toEqual([false, false])
+  await untilInPage(page, ({ board }) => board.shapes.size === 1)
+})
+
 test('the link is copied where there is no clipboard API', async (t) => {
   const server = await startServer(t)
   const page = await openBoard(t, server.httpUrl, 'copied link')
   await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`)
   await page.click('.room-button')
-  await page.waitForSelector('.toast:has-text("Link copied")')
+  await page.waitForSelector('.toast:has-text("Link copied. Whoever opens it is on this board.")')
 })
 
 test('[IN8] another writer under this page’s client id: the page begins anew with a fresh one, and loses nothing', async (t) => {

@@ -53,6 +53,25 @@ test('a note that somebody else deletes while one writes in it says so, and the 
   expect((await plain(b))[0]!.text).toBe('half a thought')
 })
 
+test('what one takes away oneself while writing in it is gone, and nobody else is blamed', async (t) => {
+  const server = await startServer(t)
+  const page = await openBoard(t, server.httpUrl, 'own-doing')
+  for (const button of ['undo', 'delete']) {
+    await page.keyboard.press('n')
+    await page.mouse.click(600, 300)
+    await page.keyboard.type('words')
+    await page.click(`${button === 'undo' ? '.view-bar' : '.style-panel'} [data-command="${button}"]`)
+    expect(await page.isVisible('.text-editor'), button).toBe(false)
+    expect(await shapesOf(page), button).toHaveLength(0)
+  }
+  // One more turn of the page's loop, in which the words would come back.
+  await page.waitForTimeout(50)
+  expect(await shapesOf(page)).toHaveLength(0)
+  expect(await page.$$('.toast')).toHaveLength(0)
+  await page.keyboard.press('Control+z')
+  expect((await plain(page)).map(({ text }) => text)).toEqual(['words'])
+})
+
 test('nothing leaves the world, and no text ends in silence: it is said, and the rest stays right', async (t) => {
   const server = await startServer(t)
   const page = await openBoard(t, server.httpUrl, 'limits')
@@ -137,5 +156,16 @@ test('JSON is a true backup of 10 000 objects with images, and the import says w
   expect(said).toBe(
     '1 object added. 2 were left out: 1 of a kind this page does not know, 1 without a place on the board.',
   )
+  const long = {
+    format: 'y-weir board',
+    version: 1,
+    shapes: [
+      { kind: 'text', box: [0, 0, 99, 99, 0], text: 'x'.repeat(30_000) },
+      { kind: 'pen', box: [0, 0, 9, 9, 0], points: Array.from({ length: 90_000 }, (_, i) => i % 9) },
+    ],
+  }
+  await load(Buffer.from(JSON.stringify(long)))
+  await a.waitForSelector('.toast:has-text("2 objects added. 1 stroke has points that could not be taken.")')
+  await a.waitForSelector('.toast:has-text("the last 25,000 were not taken")')
   expect(a.complaints).toEqual([])
 })

@@ -78,6 +78,22 @@ test('[AC2] a read-only board is told once, its tools are locked, the cursor sti
   expect(await inPage(page, ({ board }) => board.shapes.size)).toBe(0)
 })
 
+test('[AC2] a board that becomes read-only under one’s hands keeps what was written, and says what it does not take', async (t) => {
+  const server = await noticingServer(t)
+  const page = await openBoard(t, server.httpUrl, 'revoked')
+  await page.keyboard.press('n')
+  await page.mouse.click(600, 300)
+  await page.keyboard.type('so far')
+  server.notice('read-only')
+  await lineIs(page, 'read-only')
+  expect(await page.isVisible('.text-editor')).toBe(false)
+  expect(await inPage(page, ({ board }) => board.ordered().map(({ text }) => text))).toEqual(['so far'])
+  await page.keyboard.press('Control+c')
+  await page.keyboard.press('Control+v')
+  await page.waitForSelector('.toast:has-text("Nothing can be added to this board.")')
+  expect(await inPage(page, ({ board }) => board.shapes.size)).toBe(1)
+})
+
 test('an idle page keeps its one connection', async (t) => {
   const server = await startServer(t)
   const page = await openBoard(t, server.httpUrl, 'idle')

@@ -43,6 +43,39 @@ test('a phone of 360 px: everything is reachable, a finger draws, two fingers mo
   expect(page.complaints).toEqual([])
 })
 
+test('a phone’s keyboard does not cover what is written', async (t) => {
+  const server = await startServer(t)
+  const page = await openBoard(t, server.httpUrl, 'keyboard', {
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+    isMobile: true,
+  })
+  // The keyboard shows itself only in how much of the window can be seen.
+  await page.evaluate(
+    `Object.defineProperty(visualViewport, 'height', { configurable: true, get: () => window.seen_ ?? 740 })`,
+  )
+  const keyboard = (height: number) =>
+    page.evaluate(`window.seen_ = ${height}; visualViewport.dispatchEvent(new Event('resize'))`)
+  const field = async () => {
+    const { y, height } = (await page.locator('.text-editor').boundingBox())!
+    return { top: y, bottom: y + height }
+  }
+  await page.tap('button[aria-label="Sticky note"]')
+  await page.touchscreen.tap(180, 440)
+  await page.waitForSelector('.text-editor:not([hidden])')
+  expect((await field()).bottom).toBeGreaterThan(420)
+  await keyboard(400)
+  const { top, bottom } = await field()
+  expect(bottom).toBeLessThanOrEqual(385)
+  expect(top).toBeGreaterThan(60)
+  // A note that grows keeps its end in sight.
+  await page.keyboard.insertText('word '.repeat(400))
+  expect((await field()).bottom).toBeLessThanOrEqual(385)
+  const before = await inPage(page, ({ view }) => view.y)
+  await keyboard(740)
+  expect(await inPage(page, ({ view }) => view.y)).toBe(before)
+})
+
 test('keyboard only: every tool, selecting, moving, writing and deleting', async (t) => {
   const server = await startServer(t)
   const a = await openBoard(t, server.httpUrl, 'keys')

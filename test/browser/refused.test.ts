@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, type TestContext } from 'vitest'
 import { WebSocketServer } from 'ws'
-import { lineIs, openBoard, test, useBrowser } from './browser.ts'
+import { drag, lineIs, openBoard, test, useBrowser } from './browser.ts'
 
 useBrowser()
 
@@ -84,6 +84,21 @@ test('the token in the address goes to the server and leaves the address bar', a
   await page.reload()
   await lineIs(page, 'refused')
   expect(tokens.slice(-2)).toEqual(['abc.def', 'abc.def'])
+})
+
+test('without a store on the device, another writer under one’s number has a way out that is true', async (t) => {
+  const { httpUrl } = await refusingServer(t, 4409)
+  const page = await openBoard(t, httpUrl, 'twin', { connected: false })
+  await page.addInitScript(`Object.defineProperty(window, 'indexedDB', { value: undefined })`)
+  await page.reload()
+  await page.keyboard.press('r')
+  await drag(page, [500, 300], [600, 360])
+  await lineIs(page, 'refused')
+  await page.click('.banner >> text=Try again')
+  await page.waitForSelector('.banner:not([hidden]) p:has-text("Export the board, reload")')
+  const download = page.waitForEvent('download')
+  await page.click('.banner button:has-text("Export")')
+  expect(readFileSync((await (await download).path())!).toString()).toContain('"rect"')
 })
 
 test.for([4400, 4410, 4413, 4422])('close %i has words of its own', async (code, t) => {

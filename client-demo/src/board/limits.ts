@@ -46,7 +46,8 @@ export const WORDS = {
       : `A board holds ${MAX_OBJECTS.toLocaleString('en')} objects: ${left.toLocaleString('en')} were not added.`,
   text: (left: number) =>
     `A text holds ${MAX_TEXT.toLocaleString('en')} characters: the last ${left.toLocaleString('en')} were not taken.`,
-  hidden: (n: number) => `${n.toLocaleString('en')} objects are not shown: this board holds more than this page can.`,
+  hidden: (n: number) =>
+    `${n === 1 ? '1 object is' : `${n.toLocaleString('en')} objects are`} not shown: this board holds more than this page can.`,
 } as const
 
 /** What is kept of a draft, and in words what is not. */

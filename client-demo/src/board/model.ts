@@ -79,17 +79,21 @@ export class Board {
   readonly root: Y.Map<unknown>
   /** Set when the server says so; every write below is then a no-op. */
   readOnly = false
+  /** While `changed` tells of it: was it done by this page itself (its undo included)? */
+  changedHere = false
   #ordered: Shape[] | null = null
 
   constructor(readonly doc: Y.Doc) {
     this.root = doc.getMap('shapes')
-    this.root.observeDeep((events) => {
+    this.root.observeDeep((events, { local }) => {
       const ids = new Set<string>()
       for (const event of events) {
         if (event.target === this.root) for (const key of (event as Y.YMapEvent<unknown>).keysChanged) ids.add(key)
         else ids.add(String(event.path[0]))
       }
+      this.changedHere = local
       this.#refresh(ids)
+      this.changedHere = false
     })
     this.#refresh(new Set(this.root.keys()))
   }

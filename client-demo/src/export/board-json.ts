@@ -10,7 +10,6 @@ import {
   checkedKind,
   checkedNumber,
   checkedPoints,
-  checkedText,
 } from '../board/shape-validation.ts'
 
 const FORMAT = 'y-weir board'
@@ -67,7 +66,8 @@ function draftFrom(value: unknown): Draft | string {
     fill: checkedFill(raw.fill),
     width: checkedNumber(raw.width, 1, 64, 3),
     size: checkedNumber(raw.size, 6, 200, 20),
-    text: checkedText(raw.text),
+    // Whole: what is too long is cut where it is written, and counted there.
+    text: typeof raw.text === 'string' ? raw.text : '',
     points: kind === 'pen' ? checkedPoints([raw.points]) : [],
   }
   if (kind === 'image') {
@@ -82,6 +82,8 @@ export interface ReadBoard {
   readonly drafts: Draft[]
   /** Why things of the file are not among them, in words, and how many each. */
   readonly leftOut: ReadonlyMap<string, number>
+  /** Strokes that are among them with fewer points than the file has. */
+  readonly shortened: number
 }
 
 /** Null when the text is no board of ours. */
@@ -96,18 +98,30 @@ export function boardFromJson(text: string): ReadBoard | null {
   if (parsed.format !== FORMAT || parsed.version !== VERSION || !Array.isArray(parsed.shapes)) return null
   const drafts: Draft[] = []
   const leftOut = new Map<string, number>()
+  let shortened = 0
   for (const shape of parsed.shapes as unknown[]) {
     const read = draftFrom(shape)
-    if (typeof read !== 'string') drafts.push(read)
-    else leftOut.set(read, (leftOut.get(read) ?? 0) + 1)
+    if (typeof read === 'string') leftOut.set(read, (leftOut.get(read) ?? 0) + 1)
+    else {
+      drafts.push(read)
+      const { points } = shape as { points?: unknown }
+      if (read.kind === 'pen' && Array.isArray(points) && points.length > read.points!.length) shortened++
+    }
   }
-  return { drafts, leftOut }
+  return { drafts, leftOut, shortened }
 }
 
-/** `3 were left out: 2 without a place, 1 of a kind this page does not know.`; empty when nothing was. */
-export function leftOutWords({ leftOut }: ReadBoard): string {
+/** `3 were left out: 2 without a place, 1 of a kind this page does not know.`; empty when everything was taken whole. */
+export function leftOutWords({ leftOut, shortened }: ReadBoard): string {
+  const words: string[] = []
   const all = [...leftOut.values()].reduce((sum, n) => sum + n, 0)
-  if (all === 0) return ''
-  const parts = [...leftOut].map(([why, n]) => `${n.toLocaleString('en')} ${why}`)
-  return `${all === 1 ? '1 was' : `${all.toLocaleString('en')} were`} left out: ${parts.join(', ')}.`
+  if (all > 0) {
+    const parts = [...leftOut].map(([why, n]) => `${n.toLocaleString('en')} ${why}`)
+    words.push(`${all === 1 ? '1 was' : `${all.toLocaleString('en')} were`} left out: ${parts.join(', ')}.`)
+  }
+  if (shortened > 0) {
+    const strokes = shortened === 1 ? '1 stroke has' : `${shortened.toLocaleString('en')} strokes have`
+    words.push(`${strokes} points that could not be taken.`)
+  }
+  return words.join(' ')
 }

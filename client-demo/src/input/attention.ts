@@ -99,12 +99,15 @@ export class Attention {
   #onPress(event: PointerEvent): void {
     delete document.documentElement.dataset.walking
     this.#swallowing = false
-    const { top } = this
-    if (top?.kind !== 'menu' || within(event.target, top.element) || within(event.target, top.opener)) return
+    // Something may have opened since (following, a drawer): the menu is still the one that is in the way.
+    const at = this.#layers.findLastIndex(({ kind }) => kind === 'menu')
+    const menu = this.#layers[at]
+    const isIn = ({ element, opener }: Layer) => within(event.target, element) || within(event.target, opener)
+    if (!menu || this.#layers.slice(at).some(isIn)) return
     this.#swallowing = true
     event.preventDefault()
     event.stopImmediatePropagation()
-    top.close()
+    menu.close()
   }
 
   #onMouse(event: MouseEvent): void {

@@ -131,7 +131,12 @@ export class Pointer {
     const at = this.#at(event)
     attention.focusBoard()
     stage.setPointerCapture(event.pointerId)
-    if (event.pointerType === 'pen') this.#penSeen = true
+    if (event.pointerType === 'pen') {
+      this.#penSeen = true
+      // Whatever lies on the glass already is the hand that holds the pen.
+      if (this.#driving && this.#fingers.has(this.#driving.id)) this.#stop('cancel')
+      this.#fingers.clear()
+    }
     if (event.pointerType === 'touch') {
       // A resting palm while the pen writes is no finger.
       if (this.#driving && !this.#fingers.has(this.#driving.id)) return

@@ -17,8 +17,8 @@ const REFUSALS: Record<number, Refusal> = {
     advice: 'Your invitation is for another board, or this page is not allowed here.',
   },
   4409: {
-    title: 'This page begins anew',
-    advice: 'Somebody else writes under its number. What you drew is kept and comes back in a moment.',
+    title: 'Somebody else writes under this page’s number',
+    advice: 'Nothing drawn here arrives. Export the board, reload this page, and import it again.',
   },
   4410: {
     title: 'This board was deleted',
@@ -40,7 +40,14 @@ const BOARD_FULL: Refusal = {
   advice: 'Your last changes are only here. Delete something, and they follow; or continue with a copy on a new board.',
 }
 
-export function refusalWords(code: number, reason: string): Refusal {
+/** Close code 4409 where the page itself can begin anew with all it has (twin.ts). */
+const BEGINS_ANEW: Refusal = {
+  title: 'This page begins anew',
+  advice: 'Somebody else writes under its number. What you drew is kept and comes back in a moment.',
+}
+
+export function refusalWords(code: number, reason: string, comesBack: boolean): Refusal {
+  if (code === 4409 && comesBack) return BEGINS_ANEW
   if (code === 4413 && /board/.test(reason)) return BOARD_FULL
   return (
     REFUSALS[code] ?? {

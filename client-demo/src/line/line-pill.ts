@@ -113,8 +113,9 @@ export function lineBanner(connection: Connection, hasObjects: () => boolean, wa
   connection.state.watch((state) => {
     banner.hidden = state.is !== 'refused'
     if (state.is !== 'refused') return
-    const { title, advice, final } = refusalWords(state.code, state.reason)
-    const copy = COPY_MATTERS.has(state.code) && hasObjects()
+    const comesBack = connection.onTaken !== null
+    const { title, advice, final } = refusalWords(state.code, state.reason, comesBack)
+    const copy = (COPY_MATTERS.has(state.code) || (state.code === 4409 && !comesBack)) && hasObjects()
     banner.dataset.code = String(state.code)
     banner.replaceChildren(
       icon('warning'),

@@ -117,9 +117,16 @@ export class Commands {
     this.insert(this.selected().map(draftOf), COPY_OFFSET, COPY_OFFSET)
   }
 
+  /** Says so when nothing can be added. */
+  #isClosed(): boolean {
+    const { readOnly } = this.bench.board
+    if (readOnly) this.toasts.say('Nothing can be added to this board.')
+    return readOnly
+  }
+
   /** Puts drafts on the board, moved, and selects them; gives how many there was room for. */
   insert(drafts: readonly Draft[], dx = 0, dy = 0): number {
-    if (drafts.length === 0 || this.bench.board.readOnly) return 0
+    if (drafts.length === 0 || this.#isClosed()) return 0
     const { history, board, selection, tool } = this.bench
     history.mark()
     const ids: string[] = []
@@ -214,7 +221,7 @@ export class Commands {
 
   /** Pictures side by side, in rows as wide as they are high, around a place on the board. */
   async addImages(files: readonly File[], at: Point = this.bench.view.centre): Promise<void> {
-    if (this.bench.board.readOnly || files.length === 0) return
+    if (files.length === 0 || this.#isClosed()) return
     const columns = Math.ceil(Math.sqrt(files.length))
     const drafts: Draft[] = []
     for (const file of files) {

@@ -74,6 +74,8 @@ interface Parts {
   readonly trouble: Trouble
 }
 
+const isField = (target: Node): boolean => target instanceof HTMLTextAreaElement
+
 export function furnish(parts: Parts): CommandTable {
   const { room, stage, bench, tools, ops, attention, connection, identity } = parts
   const { themeChoice, grid, readOnly, kept, toasts, announcer, trouble } = parts
@@ -188,8 +190,14 @@ export function furnish(parts: Parts): CommandTable {
     atPointer.element,
   )
   listenToKeys({ bench, table, ops, attention, pointer, crosshair, select: tools.select, openContextMenu })
-  stage.addEventListener('dragover', (event) => event.preventDefault())
-  stage.addEventListener('drop', (event) => {
+  // Anywhere in the window: a file that falls on a bar would make the browser leave the board for it.
+  const isForBoard = ({ dataTransfer, target }: DragEvent) =>
+    dataTransfer?.types.includes('Files') || (target instanceof Node && stage.contains(target) && !isField(target))
+  window.addEventListener('dragover', (event) => {
+    if (isForBoard(event)) event.preventDefault()
+  })
+  window.addEventListener('drop', (event) => {
+    if (!isForBoard(event)) return
     event.preventDefault()
     const { left, top } = stage.getBoundingClientRect()
     const at = view.toBoard({ x: event.clientX - left, y: event.clientY - top })

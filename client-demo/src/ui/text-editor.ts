@@ -9,10 +9,13 @@ import type { Viewport } from '../canvas/viewport.ts'
 import type { Attention } from '../input/attention.ts'
 import { KINDS } from '../kinds/kinds.ts'
 import type { Signal } from '../signal.ts'
+import { keepAboveKeyboard } from './above-keyboard.ts'
 import { h } from './dom.ts'
 import type { Toasts } from './toast.ts'
 
 const UNDO_PAUSE_MS = 1_000
+/** Phones zoom the whole page into a field of smaller letters; where the words are smaller, the field is scaled down. */
+const LEAST_FIELD_FONT_PX = 16
 
 /** The one replaced stretch between two texts; never through the middle of a surrogate pair. */
 export function textChange(before: string, after: string): TextChange {
@@ -61,6 +64,7 @@ export function textEditor({
     attrs: { 'aria-label': 'Text of the object', hidden: true, dir: 'auto', spellcheck: 'true' },
   })
   stage.append(field)
+  const keepInSight = keepAboveKeyboard(field, view)
   let open: string | null = null
   let lastInput = 0
   let leave = () => {}
@@ -78,11 +82,13 @@ export function textEditor({
     // Turned around its own middle, where the field's transform has its origin too.
     const middle = view.toScreen({ x: words.x + words.w / 2, y: words.y + words.h / 2 })
     const { style } = field
-    style.transform = `translate(${middle.x - words.w / 2}px, ${middle.y - words.h / 2}px) scale(${view.zoom}) rotate(${shape.box[4]}rad)`
-    style.width = `${words.w}px`
-    style.height = `${words.h}px`
-    style.fontSize = `${words.size}px`
-    style.padding = `${words.padding}px`
+    const larger = Math.max(1, LEAST_FIELD_FONT_PX / words.size)
+    const [w, h] = [words.w * larger, words.h * larger]
+    style.transform = `translate(${middle.x - w / 2}px, ${middle.y - h / 2}px) scale(${view.zoom / larger}) rotate(${shape.box[4]}rad)`
+    style.width = `${w}px`
+    style.height = `${h}px`
+    style.fontSize = `${words.size * larger}px`
+    style.padding = `${words.padding * larger}px`
     style.color = words.color
     style.background = words.paper ?? 'transparent'
   }
@@ -92,6 +98,8 @@ export function textEditor({
     const words = field.value
     const before = last
     editing.set(null)
+    // Undo, or the button that deletes: the person knows.
+    if (board.changedHere) return
     if (!before || words.trim() === '' || board.readOnly) {
       toasts.say('This was deleted by somebody else just now.', 'warning')
       return
@@ -131,6 +139,7 @@ export function textEditor({
     // What there was no room for is not in the field either.
     if (field.value !== text.toString()) pull()
     fitHeight(shape.id)
+    keepInSight()
   }
 
   const fitHeight = (id: string) => {
@@ -162,6 +171,7 @@ export function textEditor({
     leave = attention.enter({ kind: 'writing', element: field, close: () => editing.set(null) })
     field.focus({ preventScroll: true })
     field.setSelectionRange(field.value.length, field.value.length)
+    keepInSight()
   })
   board.changed.on((ids) => {
     if (open === null || !ids.has(open)) return
