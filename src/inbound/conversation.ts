@@ -69,6 +69,8 @@ const MAX_WAITING_BYTES = 4 << 20
 const MAX_WAITING_TIGHT_BYTES = 65_536
 /** Most authors of a SyncStep1 that is looked at: twice what an update may have. */
 const MOST_NAMED = 2 * CHECK_LIMITS.authors
+/** What an author and its clock take in a SyncStep1 at most. */
+const NAMED_BYTES = 16
 /** A client is not told again within this time that its presence is refused, ms. */
 const TELL_REFUSAL_MS = 5_000
 
@@ -84,12 +86,14 @@ export class Conversation implements GateEvents, PresenceGateEvents {
   #isOver = false
 
   constructor(who: Participant, deps: ConversationDeps, host: ConversationHost) {
-    const { clock, presenceRates, metrics } = deps
+    const { clock, presenceRates, presenceLimits, metrics } = deps
     this.#deps = deps
     this.#host = host
     this.#who = who
     this.#gate = new SyncGate(who.limiter, who.member.repair, clock, this)
-    this.#presence = new PresenceGate(new RateLimiter(presenceRates), clock, metrics.presenceSuperseded, this)
+    const { maxStateBytes } = presenceLimits
+    const limiter = new RateLimiter(presenceRates)
+    this.#presence = new PresenceGate(limiter, clock, maxStateBytes, metrics.presenceSuperseded, this)
   }
 
   /** Whether its updates are being dropped. */
@@ -98,7 +102,7 @@ export class Conversation implements GateEvents, PresenceGateEvents {
   }
   /** Bytes of frames that wait for a budget. */
   get heldBytes(): number {
-    return this.#presence.heldBytes
+    return this.#presence.heldBytes + this.#gate.heldBytes
   }
 
   /** One frame. `bytes` are only lent. */
@@ -127,6 +131,8 @@ export class Conversation implements GateEvents, PresenceGateEvents {
       case 'step1':
         received.sync++
         if (this.#gate.admitQuestion(bytes)) this.#question(frame.payload)
+        // One that says more than any board here may have does not wait until it is read.
+        else if (bytes.length > room.mostNamed * NAMED_BYTES) this.#tooLarge()
         break
       case 'step2':
         received.sync++

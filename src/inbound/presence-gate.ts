@@ -10,6 +10,8 @@ import type { RateLimiter } from './rate-limiter.ts'
 
 /** Most frames that wait: one connection has a few ids (`MAX_PRESENCE_IDS_PER_CONNECTION`). Over it the oldest goes. */
 const MAX_WAITING = 16
+/** What a frame takes beside the state in it. */
+const HEAD_BYTES = 32
 
 export interface PresenceGateEvents {
   /** A frame's payload that waited is due. */
@@ -23,16 +25,28 @@ export class PresenceGate {
   readonly #clock: Clock
   readonly #superseded: Counter
   readonly #events: PresenceGateEvents
+  readonly #mostBytes: number
   /** The newest payload of each id; frames with several entries share a place. */
   #waiting: Map<number, Uint8Array> | null = null
   /** Bytes that the answer to a query takes which waits; -1 for none. */
   #queryBytes = -1
   #cancel: (() => void) | null = null
   #echoedBytes = 0
+  #heldBytes = 0
 
-  /** `superseded` counts the frames that a newer one took the place of. */
-  constructor(limiter: RateLimiter, clock: Clock, superseded: Counter, events: PresenceGateEvents) {
+  /**
+   * `superseded` counts the frames that a newer one took the place of. `maxStateBytes`: what waits is bounded by as many of the
+   * largest states as frames may wait; nobody has looked yet at what is in them.
+   */
+  constructor(
+    limiter: RateLimiter,
+    clock: Clock,
+    maxStateBytes: number,
+    superseded: Counter,
+    events: PresenceGateEvents,
+  ) {
     this.#limiter = limiter
+    this.#mostBytes = MAX_WAITING * (maxStateBytes + HEAD_BYTES)
     this.#clock = clock
     this.#superseded = superseded
     this.#events = events
@@ -45,9 +59,17 @@ export class PresenceGate {
     this.#waiting ??= new Map()
     const id = soleId(payload)
     this.#supersede(this.#waiting, id)
-    if (this.#waiting.size >= MAX_WAITING) this.#supersede(this.#waiting, this.#waiting.keys().next().value!)
-    this.#waiting.set(id, payload.slice())
-    this.#wake(payload.length)
+    for (const oldest of this.#waiting.keys()) {
+      if (this.#waiting.size < MAX_WAITING && this.#heldBytes + payload.length <= this.#mostBytes) break
+      this.#supersede(this.#waiting, oldest)
+    }
+    if (payload.length > this.#mostBytes) this.#superseded.add()
+    else {
+      this.#waiting.set(id, payload.slice())
+      this.#heldBytes += payload.length
+    }
+    if (this.#waiting.size > 0) this.#wake(payload.length)
+    else this.#waiting = null
     return false
   }
 
@@ -70,20 +92,26 @@ export class PresenceGate {
 
   /** Bytes that wait. */
   get heldBytes(): number {
-    let bytes = 0
-    for (const payload of this.#waiting?.values() ?? []) bytes += payload.length
-    return bytes
+    return this.#heldBytes
   }
 
   stop(): void {
     this.#cancel?.()
     this.#cancel = null
     this.#waiting = null
+    this.#heldBytes = 0
     this.#queryBytes = -1
   }
 
   #supersede(waiting: Map<number, Uint8Array>, id: number): void {
-    if (waiting.delete(id)) this.#superseded.add()
+    const payload = waiting.get(id)
+    if (payload === undefined) return
+    this.#forget(waiting, id, payload)
+    this.#superseded.add()
+  }
+  #forget(waiting: Map<number, Uint8Array>, id: number, payload: Uint8Array): void {
+    waiting.delete(id)
+    this.#heldBytes -= payload.length
   }
 
   #wake(length: number): void {
@@ -101,7 +129,7 @@ export class PresenceGate {
           this.#wake(payload.length)
           return
         }
-        waiting.delete(id)
+        this.#forget(waiting, id, payload)
         this.#events.presenceDue(payload)
         // Handling it may have ended the connection.
         if (this.#waiting !== waiting) return

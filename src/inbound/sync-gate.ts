@@ -63,6 +63,10 @@ export class SyncGate {
   get isLimited(): boolean {
     return this.#dropping
   }
+  /** Bytes of a question that waits. */
+  get heldBytes(): number {
+    return this.#question?.length ?? 0
+  }
 
   admitUpdate(length: number): boolean {
     if (!this.#dropping && this.#limiter.take(length)) return true
