@@ -73,8 +73,12 @@ const MOVED: Announcement = { changed: true, claims: [], reannounce: [], refused
 
 /** Most bytes of states in one room (PR4). */
 const MAX_ROOM_BYTES = 1_048_576
+/** A connection with so little is taken in also when others have used that up: a name and a cursor. */
+const ALWAYS_BYTES = 4_096
 /** Room for a state to grow by a digit or a name. */
 const SLACK_BYTES = 24
+/** A state that has become so much shorter than its place gets a smaller one: what is held is counted by the states. */
+const MOST_SLACK_BYTES = 256
 /** Most bytes in one presence frame sent (PR4). */
 const MAX_FRAME_BYTES = 65_536
 /**
@@ -152,8 +156,8 @@ export class Presence implements PresenceStates {
       const newest = this.knownClock(entry.id)
       if (known === undefined) {
         if (isNull || (entry.clock <= newest && !introduces)) continue
-        if (from.presenceIds.length >= this.#settings.maxIdsPerConnection) refused.too_many_ids++
-        else if (!this.#fits(entry.state.length)) refused.room_full++
+        if (!this.#hasPlace(from)) refused.too_many_ids++
+        else if (!this.#fits(from, entry.state.length)) refused.room_full++
         else {
           if (entry.clock <= newest) reannounce.push(removal(entry.id, newest))
           // Never back below what was heard: the others ignore it, and their late echoes would pass for news.
@@ -164,7 +168,7 @@ export class Presence implements PresenceStates {
       } else if (known.owner === from) {
         if (entry.clock < known.clock || (entry.clock === known.clock && !isNull)) continue
         if (isNull) this.#remove(entry.id, entry.clock, now)
-        else if (this.#fits(entry.state.length - known.length)) this.#update(known, entry)
+        else if (this.#fits(from, entry.state.length - known.length)) this.#update(known, entry)
         else {
           refused.room_full++
           continue
@@ -172,6 +176,8 @@ export class Presence implements PresenceStates {
         changed = this.#note(entry.id, now)
       } else if (entry.clock > known.clock || introduces) {
         if (isNull) refused.not_owner++
+        else if (!this.#hasPlace(from)) refused.too_many_ids++
+        else if (!this.#fits(from, entry.state.length - known.length)) refused.room_full++
         else if (this.#isOwn(entry, entries, from) && (!known.own || this.#returns(known, from, now))) {
           changed = this.#move(known, { entry, claimant: from, owner: known.owner }, reannounce, now)
         } else claims.push({ entry: copyOf(entry), claimant: from, owner: known.owner })
@@ -186,16 +192,20 @@ export class Presence implements PresenceStates {
     const known = this.#find(entry.id)
     if (known === undefined || known.owner !== from || entry.clock <= known.clock || isNullState(entry.state))
       return false
-    if (!this.#fits(entry.state.length - known.length)) return false
+    if (!this.#fits(from, entry.state.length - known.length)) return false
     this.#update(known, entry)
     return this.#note(entry.id, now)
   }
 
-  /** Moves an id to its claimant, the owner being gone or silent. Returns removals for the claimant alone. */
+  /**
+   * Moves an id to its claimant, the owner being gone or silent, unless the claimant has come to have its share meanwhile.
+   * Returns removals for the claimant alone.
+   */
   grant(claim: PresenceClaim, now: number): readonly PresenceEntry[] {
     const known = this.#find(claim.entry.id)
     const reannounce: PresenceEntry[] = []
-    if (known?.owner === claim.owner) this.#move(known, claim, reannounce, now)
+    if (known?.owner !== claim.owner || !this.#hasPlace(claim.claimant)) return reannounce
+    if (this.#fits(claim.claimant, claim.entry.state.length - known.length)) this.#move(known, claim, reannounce, now)
     return reannounce
   }
 
@@ -268,8 +278,15 @@ export class Presence implements PresenceStates {
   #returns({ heir }: Known, { identity }: PresenceOwner, now: number): boolean {
     return waiting(heir, now)?.identity === identity
   }
-  #fits(moreBytes: number): boolean {
-    return this.#bytes + moreBytes <= MAX_ROOM_BYTES
+  #hasPlace({ presenceIds }: PresenceOwner): boolean {
+    return presenceIds.length < this.#settings.maxIdsPerConnection
+  }
+  /** Whether there is room for so much more of `owner`. */
+  #fits({ presenceIds }: PresenceOwner, moreBytes: number): boolean {
+    if (moreBytes <= 0 || this.#bytes + moreBytes <= MAX_ROOM_BYTES) return true
+    let bytes = moreBytes
+    for (const id of presenceIds) bytes += this.#find(id)?.length ?? 0
+    return bytes <= ALWAYS_BYTES
   }
   #admit(entry: PresenceEntry, owner: PresenceOwner, own: boolean, now: number): void {
     const { id, clock, state } = entry
@@ -285,9 +302,11 @@ export class Presence implements PresenceStates {
   #update(known: Known, entry: PresenceEntry): void {
     this.#bytes += entry.state.length - known.length
     known.clock = entry.clock
-    if (entry.state.length > known.buffer.length) known.buffer = new Uint8Array(entry.state.length + SLACK_BYTES)
+    const { length } = entry.state
+    const place = known.buffer.length
+    if (length > place || place > 2 * length + MOST_SLACK_BYTES) known.buffer = new Uint8Array(length + SLACK_BYTES)
     known.buffer.set(entry.state)
-    known.length = entry.state.length
+    known.length = length
   }
   #move(known: Known, { entry, claimant }: PresenceClaim, reannounce: PresenceEntry[], now: number): boolean {
     const heir = this.#heirOf(known, now)

@@ -48,3 +48,40 @@ test('[PR1] what a sibling tab relayed gives it no claim', () => {
   expect(comes(presence, owner, 4, 2_000)).toBe(true)
   expect(comes(presence, person('ann'), 5, 3_000)).toBe(false)
 })
+
+const big = (id: number, clock: number, length: number): PresenceEntry => ({
+  id,
+  clock,
+  state: Buffer.from(`"${'x'.repeat(length - 2)}"`),
+})
+
+test('[PR4] who claims the ids of those that leave has no more of them than anybody, nor more room', () => {
+  const presence = new Presence({ maxIdsPerConnection: 8 })
+  const heir = person('mallory')
+  presence.announce(heir, [big(1, 1, 10)], true, 0)
+  for (let round = 0; round < 100; round++) {
+    const owner = person('mallory')
+    const ids = Array.from({ length: 8 }, (_, i) => 10 + round * 8 + i)
+    for (const id of ids) presence.announce(owner, [big(id, 1, 10)], false, round)
+    const claims = ids.flatMap((id) => presence.announce(heir, [big(id, 2, 16_000)], true, round).claims)
+    for (const claim of claims) presence.grant(claim, round)
+    presence.leave(owner, round)
+  }
+  expect(heir.presenceIds).toHaveLength(8)
+  expect(presence.size).toBe(8)
+})
+
+test('[PR4] nobody fills a room for the others: a cursor is always taken in, and moves', () => {
+  const presence = new Presence({ maxIdsPerConnection: 8 })
+  for (let i = 0; i < 10; i++) {
+    const flooder = person('mallory')
+    for (let id = 0; id < 8; id++) presence.announce(flooder, [big(i * 8 + id, 1, 16_000)], false, 0)
+  }
+  expect(presence.bytes).toBeGreaterThan(1_000_000)
+  const ann = person('ann')
+  for (const [clock, length] of [100, 300, 2_000].entries()) {
+    expect(presence.announce(ann, [big(1_000, clock, length)], true, 0)).toMatchObject({ changed: true, refused: null })
+  }
+  expect(presence.announce(ann, [big(1_000, 9, 9_000)], true, 0).refused).toMatchObject({ room_full: 1 })
+  expect(presence.bytes).toBeLessThan(1_048_576 + 4_096)
+})
