@@ -15,6 +15,7 @@ import { singleNode } from './cluster/single-node.ts'
 import { type Config, ConfigError, complete } from './config.ts'
 import { createRoutes } from './http/routes.ts'
 import { loadStaticFiles } from './http/static-files.ts'
+import { Absent } from './inbound/absent.ts'
 import { type Authorizer, createAuthorizer } from './inbound/authorizer.ts'
 import { isLoopbackAddress } from './inbound/client-address.ts'
 import { createConnectionLimits } from './inbound/connection-limits.ts'
@@ -34,6 +35,7 @@ import { EveryTenth } from './observe/every-tenth.ts'
 import { Metrics } from './observe/metrics.ts'
 import { metricsText } from './observe/metrics-text.ts'
 import { ProcessWatch } from './observe/process-watch.ts'
+import { seldom } from './observe/seldom.ts'
 import { DrainScheduler } from './outbound/drain-scheduler.ts'
 import { clampSoft } from './outbound/flow-policy.ts'
 import type { OutboxSettings } from './outbound/outbox.ts'
@@ -177,11 +179,13 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
   const isFull = (): boolean => memory.isShort
   const descriptors = readDescriptors()
   const lingering = new Lingering(clock)
+  const absent = new Absent()
   const limits = createConnectionLimits({
     maxConnections: config.maxConnections,
     maxConnectionsPerIp: config.maxConnectionsPerIp,
     descriptors,
     lingering,
+    absent,
     openSockets: () => endpoint.sockets,
   })
   const messages = new MessageRoom(
@@ -197,6 +201,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     authorizer,
     limits,
     lingering,
+    absent,
     messages,
     origins: {
       allowed: config.allowedOrigins === '' ? null : parseAllowedOrigins(config.allowedOrigins).allowed,
@@ -314,14 +319,17 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
         ...(failing === null ? [] : [`boards cannot be saved: ${failing.reason}`]),
       ]
     },
-    metrics: () =>
-      metricsText(metrics, clock.now(), (text) => {
-        writeStorageMetrics(text, storageMetrics)
-        if (endpoint.certificateEndsAt !== null) {
-          const days = (endpoint.certificateEndsAt - Date.now()) / 86_400_000
-          text.gauge('tls_certificate_days_left', 'Days until the certificate ends.', days)
-        }
-      }),
+    metrics: seldom(
+      () =>
+        metricsText(metrics, clock.now(), (text) => {
+          writeStorageMetrics(text, storageMetrics)
+          if (endpoint.certificateEndsAt !== null) {
+            const days = (endpoint.certificateEndsAt - Date.now()) / 86_400_000
+            text.gauge('tls_certificate_days_left', 'Days until the certificate ends.', days)
+          }
+        }),
+      clock.now,
+    ),
     metricsToken: config.metricsToken || null,
     adminToken: config.adminToken || null,
     admin: adminFacts({ reception, registry, authorizer, clock, wallClock: Date.now }),
@@ -335,9 +343,10 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     maxSockets: limits.maxSockets,
     lingering,
     countDescriptors: descriptors === null ? null : () => (countDescriptors() ?? descriptors.limit) - descriptors.used,
+    now: clock.now,
     mount: (app) => {
       socketRoute(app, sockets)
-      httpRoute(app, answer, unreadAnswers, (error) => errors.caught('http', error))
+      httpRoute(app, answer, { clock, unread: unreadAnswers, onError: (error) => errors.caught('http', error) })
     },
   })
 

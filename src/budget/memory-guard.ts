@@ -2,6 +2,7 @@
  * Memory is one ledger with `MAX_MEMORY_BYTES` at its top. Over it the server lets go of what it holds before the kernel ends
  * it, in this order, until it is below again; newcomers wait meanwhile.
  *   garbage ─▶ empty rooms ─▶ the clients that hold most and do not keep up ─▶ the largest rooms
+ * Of each it is the turn of whoever holds most in all: many that are just not the largest would make somebody else pay.
  *
  * Two figures: `resident` is what the kernel counts; it falls late, because V8 collects when it sees fit and the allocator
  * keeps pages to use them again. `used` is what is really in use. Nobody is shed for pages that are only kept: it takes both.
@@ -14,6 +15,8 @@ import type { ShedKind } from '../observe/metrics.ts'
 export interface Holder {
   /** Bytes, about. */
   readonly bytes: number
+  /** Whose they are: an address, a token's subject. Null: nobody else's. */
+  readonly owner: string | null
   /** Who it is, for the log. */
   describe(): object
   /** Lets go, now or within moments. */
@@ -55,12 +58,24 @@ const COLLECT_SHARE = 10
 /** Near the limit garbage is collected before it makes anybody wait: above this share, as soon as so much was added. */
 const NEAR = 0.85
 const NEAR_COLLECT_MS = 10_000
-/** Nobody is shed for less than this. */
-const WORTHWHILE_BYTES = 65_536
-/** Rooms below this are not the problem. */
+/** Nobody is shed for less than this, nor where its owner holds less than four times as much. */
+const WORTHWHILE_BYTES = 16_384
+/** Rooms are not the problem where nobody holds more than this in them. */
 const LARGE_ROOM_BYTES = 1_048_576
+/** What is let go of one kind: holders of `each` bytes or more, of owners of `inAll` or more, `most` of them. */
+interface Measure {
+  readonly each: number
+  readonly inAll: number
+  readonly most: number
+}
 /** How many clients are let go in one look at most: what comes of it is looked at before more are. */
 const MOST_AT_ONCE = 64
+const MEASURES: Record<ShedKind, Measure> = {
+  idle_room: { each: 0, inAll: 0, most: MOST_AT_ONCE * 16 },
+  client: { each: WORTHWHILE_BYTES, inAll: WORTHWHILE_BYTES * 4, most: MOST_AT_ONCE },
+  // Whoever is in it may be doing well: only where nothing else is to be had, and one at a time.
+  room: { each: WORTHWHILE_BYTES, inAll: LARGE_ROOM_BYTES, most: 1 },
+}
 
 export class MemoryGuard {
   readonly #parts: MemoryParts
@@ -98,10 +113,9 @@ export class MemoryGuard {
     let resident = this.#parts.resident()
     if (resident > maxBytes * NEAR && now >= this.#collectedAt + NEAR_COLLECT_MS) resident = this.#collect(now)
     this.#isTight = resident > maxBytes * NEAR
-    if (resident <= maxBytes) {
-      if (this.#isShort && resident < maxBytes * RELIEVED) this.#relieve(resident)
-      return
-    }
+    if (this.#isShort && resident < maxBytes * RELIEVED) this.#relieve(resident)
+    // Whoever waits to be let in waits for the rest too: what is just below the limit goes on being let go.
+    if (resident <= maxBytes && !this.#isShort) return
     if (!this.#isShort) {
       this.#isShort = true
       this.#parts.log.warn({ resident, maxBytes }, 'memory is short: newcomers wait')
@@ -109,7 +123,7 @@ export class MemoryGuard {
     if (now < this.#settledAt) return
     if (now >= this.#collectedAt + Math.max(COLLECT_MS, this.#collectMs * COLLECT_SHARE)) {
       resident = this.#collect(now)
-      if (resident <= maxBytes) return
+      if (resident < maxBytes * RELIEVED) return
     }
     // What was let go last is garbage until it is collected: it must not cost anybody else its connection.
     if (this.#hasShed) return
@@ -135,19 +149,17 @@ export class MemoryGuard {
   #shed(bytes: number): void {
     const { idleRooms, slowClients, rooms } = this.#parts
     let left = bytes
-    left = this.#letGo('idle_room', idleRooms.call(this.#parts), left, 0, MOST_AT_ONCE * 16)
-    if (left > 0) left = this.#letGo('client', slowClients.call(this.#parts), left, WORTHWHILE_BYTES, MOST_AT_ONCE)
-    // Whoever is in it may be doing well: only where nothing else was to be had, and one at a time.
-    if (left === bytes) this.#letGo('room', rooms.call(this.#parts), left, LARGE_ROOM_BYTES, 1)
+    left = this.#letGo('idle_room', idleRooms.call(this.#parts), left)
+    if (left > 0) left = this.#letGo('client', slowClients.call(this.#parts), left)
+    if (left === bytes) this.#letGo('room', rooms.call(this.#parts), left)
   }
-  /** Lets the largest go, those below `least` bytes excepted, until `left` is none or `most` are gone. What is left. */
-  #letGo(kind: ShedKind, holders: readonly Holder[], left: number, least: number, most: number): number {
+  /** Lets holders go, in turn, until `left` is none or enough are gone. What is left. */
+  #letGo(kind: ShedKind, holders: readonly Holder[], left: number): number {
     const { shed, log } = this.#parts
     let rest = left
     let count = 0
-    const largest = [...holders].sort((a, b) => b.bytes - a.bytes)
-    for (const holder of largest) {
-      if (rest <= 0 || count >= most || holder.bytes < least) break
+    for (const holder of inTurn(holders, MEASURES[kind])) {
+      if (rest <= 0 || count >= MEASURES[kind].most) break
       if (count === 0) log.warn({ kind, bytes: holder.bytes, ...holder.describe() }, 'memory is short: letting go')
       holder.shed()
       shed.add(kind)
@@ -157,4 +169,44 @@ export class MemoryGuard {
     if (count > 1) log.warn({ kind, count, bytes: left - rest }, 'memory is short: let go')
     return rest
   }
+}
+
+/** All that one owner holds. */
+interface Holding {
+  bytes: number
+  /** The largest last. */
+  readonly holders: Holder[]
+}
+
+/** In the order in which they are let go: always the largest of who then holds most. */
+function* inTurn(holders: readonly Holder[], { each, inAll }: Measure): Generator<Holder> {
+  const byOwner = new Map<string | Holder, Holding>()
+  for (const holder of holders.filter(({ bytes }) => bytes >= each).sort((a, b) => a.bytes - b.bytes)) {
+    const key = holder.owner ?? holder
+    const holding = byOwner.get(key)
+    if (holding === undefined) byOwner.set(key, { bytes: holder.bytes, holders: [holder] })
+    else {
+      holding.bytes += holder.bytes
+      holding.holders.push(holder)
+    }
+  }
+  const queue = [...byOwner.values()].sort((a, b) => a.bytes - b.bytes)
+  for (let next = queue.pop(); next !== undefined && next.bytes >= inAll; next = queue.pop()) {
+    const holder = next.holders.pop()!
+    yield holder
+    next.bytes -= holder.bytes
+    if (next.holders.length > 0) insert(queue, next)
+  }
+}
+
+/** In its place in `queue`, which is in ascending order. */
+function insert(queue: Holding[], holding: Holding): void {
+  let low = 0
+  let high = queue.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (queue[middle]!.bytes < holding.bytes) low = middle + 1
+    else high = middle
+  }
+  queue.splice(low, 0, holding)
 }

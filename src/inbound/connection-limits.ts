@@ -1,5 +1,6 @@
 import type { Lingering } from '../budget/lingering.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
+import type { Absent } from './absent.ts'
 
 /**
  * How many may be connected: in all, and from one address.
@@ -7,7 +8,8 @@ import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
  * Refusals are temporary: a stock client that never synced backs off to 2.5 s.
  *
  * A place is a descriptor. Sockets that were ended and still hold theirs (`Lingering`) count as well: in all, through
- * `isCrowded`, and with their address, which may have as many of them as it may have open ones before they fill its share.
+ * `isCrowded`, and with their address, which may have as many of them as it may have open ones before they fill its share. Who
+ * is gone and not decided about (`Absent`) holds no descriptor, but memory: it counts like one that is there.
  */
 export interface ConnectionLimits {
   /** Most places in all: `MAX_CONNECTIONS`, or what the descriptors allow if that is less. */
@@ -45,6 +47,7 @@ export interface ConnectionLimitSettings {
   /** Descriptors this process may open, and has open with everything started. Null: not known, no cap. */
   readonly descriptors: { readonly limit: number; readonly used: number } | null
   readonly lingering?: Lingering
+  readonly absent?: Absent
   /** TCP connections there are, as far as is known. */
   readonly openSockets?: () => number
 }
@@ -65,7 +68,7 @@ const MAX_HTTP_SOCKETS = 1024
 const PROCESS_RESERVE = 16
 
 export function createConnectionLimits(settings: ConnectionLimitSettings): ConnectionLimits {
-  const { maxConnectionsPerIp, descriptors, lingering, openSockets } = settings
+  const { maxConnectionsPerIp, descriptors, lingering, absent, openSockets } = settings
   const free = descriptors ? Math.max(1, descriptors.limit - descriptors.used - PROCESS_RESERVE) : null
   const reserve = free === null ? 0 : Math.min(HTTP_RESERVE, Math.floor(free / 4))
   const maxConnections = Math.min(settings.maxConnections, free === null ? Number.POSITIVE_INFINITY : free - reserve)
@@ -86,9 +89,10 @@ export function createConnectionLimits(settings: ConnectionLimitSettings): Conne
       // The share first: who is at its own limit should not be told that the server is full.
       const taken = perGroup.get(group) ?? 0
       const lingers = lingering?.beyond(group, maxConnectionsPerIp) ?? 0
-      if (taken + lingers >= maxConnectionsPerIp)
+      if (taken + lingers + (absent?.of(group) ?? 0) >= maxConnectionsPerIp)
         return { kind: 'refusal', reason: CLOSE.tooManyConnections, label: 'address' }
-      if (connections >= maxConnections) return { kind: 'refusal', reason: CLOSE.serverFull, label: 'connections' }
+      if (connections + (absent?.total ?? 0) >= maxConnections)
+        return { kind: 'refusal', reason: CLOSE.serverFull, label: 'connections' }
       connections++
       perGroup.set(group, taken + 1)
       return new TakenPlace(group, giveBack)

@@ -10,6 +10,7 @@ import type { Lingering } from '../budget/lingering.ts'
 import type { LongPlace, MessageRoom } from '../budget/message-room.ts'
 import type { FrameSink } from '../outbound/frame-sink.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
+import type { Absent } from './absent.ts'
 import type { Authorizer } from './authorizer.ts'
 import { clientAddress } from './client-address.ts'
 import type { ConnectionLimits, Place } from './connection-limits.ts'
@@ -24,6 +25,7 @@ export interface ReceptionDeps {
   readonly authorizer: Authorizer
   readonly limits: ConnectionLimits
   readonly lingering: Lingering
+  readonly absent: Absent
   readonly messages: MessageRoom
   readonly origins: OriginSettings
   readonly trustedHops: number
@@ -128,8 +130,24 @@ export class Reception {
       aborted: () => {
         place.release()
         if (takes === 'long') messages.giveBack(null)
+        if (admission instanceof Promise) this.#awaitAbsent(visitor.group, admission)
       },
     }
+  }
+
+  /** Its socket is gone before it was decided whether it may come in, and what it said is held until then. */
+  #awaitAbsent(group: string, admission: Promise<Admission>): void {
+    const { absent } = this.#deps
+    absent.add(group)
+    const decided = (): void => absent.remove(group)
+    admission.then(decided, decided)
+  }
+  /** The same of one that has a session. */
+  noteGone(session: Session): void {
+    if (!session.isEntering) return
+    const { absent } = this.#deps
+    absent.add(session.group)
+    session.whenEntered(() => absent.remove(session.group))
   }
 
   #refuse(upgrade: Upgrade, visitor: Visitor, reason: CloseReason): Answer {
@@ -302,5 +320,6 @@ class Seat implements Guest, LongPlace {
     }
     // Only in a long place does it say that the message was too long for any.
     this.#session.closed(code, cutForSize && this.#takes === 'long')
+    this.#reception.noteGone(this.#session)
   }
 }

@@ -101,6 +101,8 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
   /** While it is in its room. */
   #conversation: Conversation | null = null
   #state: State = { name: 'admitting' }
+  #isEntering = true
+  #entered: (() => void) | null = null
   /** From its joining on. */
   #share: Share | null = null
   /** Bytes of pongs since the socket was last seen empty: they lie in its buffer, outside the outbox's accounts. */
@@ -123,7 +125,21 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
 
   /** The socket is open. */
   open(): void {
-    this.#enter().catch((error: unknown) => this.failed(error))
+    this.#enter()
+      .catch((error: unknown) => this.failed(error))
+      .finally(() => {
+        this.#isEntering = false
+        this.#entered?.()
+        this.#entered = null
+      })
+  }
+  /** Whether it is neither let in nor refused yet. It may be gone all the same. */
+  get isEntering(): boolean {
+    return this.#isEntering
+  }
+  /** Calls `done` once that is over. */
+  whenEntered(done: () => void): void {
+    this.#entered = done
   }
 
   async #enter(): Promise<void> {
@@ -303,16 +319,18 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
     return sockets + queues + backlogs + parked
   }
   /**
-   * This client as a holder of memory, if it is one that does not do well: it does not take what it is sent, or has sent what
-   * is not applied yet. Null for all others.
+   * This client as a holder of memory, if it is one that does not do well: it does not take what it is sent, however little
+   * that is yet, or has sent what is not applied yet. Null for all others.
    */
   slowHolder(): Holder | null {
     const { outbox } = this
     const intake = this.#state.name === 'joined' ? this.#state.room.waitingBytes(this.#state.member) : 0
-    const isSlow = outbox === null || outbox.state !== 'live' || intake > 0 || this.#pongBytes > 0
+    const bytes = this.tally(noFigures()) + intake
+    const isSlow = outbox === null || outbox.state !== 'live' || bytes > 0 || this.#pongBytes > 0
     if (!isSlow) return null
     return {
-      bytes: this.tally(noFigures()) + intake,
+      bytes,
+      owner: this.#request.group,
       describe: () => ({ room: this.#request.room, address: this.#request.address, state: outbox?.state }),
       shed: () => {
         // One that is ending already has had its time.

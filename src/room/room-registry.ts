@@ -125,6 +125,7 @@ export class RoomRegistry {
       const { room } = entry
       holders.push({
         bytes: room.tally(figures) + ROOM_BYTES,
+        owner: entry.owner,
         describe: () => ({ room: name, members: room.members.size }),
         shed: () => this.#shed(name, entry),
       })

@@ -13,6 +13,12 @@ const { LIBUS_LISTEN_EXCLUSIVE_PORT } = uWS as unknown as { LIBUS_LISTEN_EXCLUSI
 /** Somebody else may take a chosen port in the moment in which it is free again. */
 const FREE_PORT_TRIES = 5
 
+/**
+ * Counting descriptors takes microseconds, or, before Linux 6.2, a walk of them all: 10 ms where there are 20 000, and it is
+ * asked at every accept while anybody lingers. A count is used again for this many times what it took.
+ */
+const COUNT_AGAIN_AFTER = 20
+
 /** The types leave out the overload with a host and options. */
 type Listen = (
   host: string,
@@ -33,6 +39,8 @@ export interface EndpointOptions {
   readonly lingering: Lingering
   /** Descriptors this process has beyond those it had at start; null where the system does not say. */
   readonly countDescriptors: (() => number) | null
+  /** Clock ms. */
+  readonly now: () => number
   /** Puts the routes on an application; called for each that is made. */
   readonly mount: (app: TemplatedApp) => void
 }
@@ -42,6 +50,8 @@ export class Endpoint {
   readonly #apps: TemplatedApp[] = []
   #listening: us_listen_socket | null = null
   #open = 0
+  /** WebSockets that have closed since descriptors were counted: any of them may linger. */
+  #endedSince = 0
   port = 0
   /** When the certificate ends, epoch ms; null without TLS. */
   certificateEndsAt: number | null = null
@@ -49,7 +59,18 @@ export class Endpoint {
   constructor(options: EndpointOptions) {
     this.#options = options
     const { lingering, countDescriptors } = options
-    if (countDescriptors !== null) lingering.actual = () => Math.max(0, countDescriptors() - this.#open)
+    if (countDescriptors === null) return
+    let lingered = 0
+    let usedUntil = Number.NEGATIVE_INFINITY
+    lingering.actual = () => {
+      const now = options.now()
+      if (now < usedUntil) return lingered + this.#endedSince
+      lingered = Math.max(0, countDescriptors() - this.#open)
+      this.#endedSince = 0
+      const then = options.now()
+      usedUntil = then + (then - now) * COUNT_AGAIN_AFTER
+      return lingered
+    }
   }
 
   /**
@@ -104,6 +125,7 @@ export class Endpoint {
   /** A WebSocket has closed: the filter is told of every other end of a connection, but not of this one. */
   readonly socketClosed = (): void => {
     this.#open--
+    this.#endedSince++
   }
 
   #createApp(): TemplatedApp {

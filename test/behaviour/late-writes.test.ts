@@ -101,3 +101,23 @@ test('[SP4] [AC1] [AC2] nothing is written for who has no access, or may only re
   expect(reader.doc.getMap('m').toJSON()).toEqual({})
   expect(await server.metric(LATE('written'))).toBe(0)
 })
+
+test('[SP4] who is gone before its board is loaded counts with its address until then: coming and going holds no more than staying', async (t) => {
+  const dataDir = await storedBoards(t, ['board'])
+  const server = await startFaultyServer(t, { dataDir, maxConnectionsPerIp: 5 })
+  const release = server.storage.hold('load')
+  for (let i = 0; i < 5; i++) {
+    const client = await rawClient(t, server.port, 'board')
+    if (i > 2) client.send(syncMessage((encoder) => sync.writeUpdate(encoder, Y.encodeStateAsUpdate(new Y.Doc()))))
+    client.socket.end()
+    await until(() => client.isOver, 'it is gone')
+  }
+  await until(async () => (await server.metric('ws_active_sockets')) === 0, 'nobody is left')
+  const sixth = await rawClient(t, server.port, 'board')
+  await until(() => sixth.closeFrame !== null, 'it is told')
+  expect(sixth.closeFrame).toMatchObject({ code: 1013, reason: 'too many connections' })
+  release()
+  await until(async () => (await server.metric(LATE('written'))) === 2, 'they are decided about')
+  const reader = await rawMember(t, server.port, 'board')
+  expect(reader.doc.getMap('m').get('stored')).toBe(1)
+})

@@ -34,6 +34,36 @@ test('[MM2] two thousand requests on a socket that never reads are not answered 
   expect(await (await fetch(`${server.httpUrl}${script}`)).text()).toMatch(/.{100000}/s)
 })
 
+test.for(['/healthz', '/metrics', '/admin/rooms', '/nothing'])(
+  '[MM2] [LT1] ten thousand requests for %s that wait for no answer are not all answered in one turn: the socket is ended',
+  async (path, t) => {
+    const server = await startServer(t)
+    const socket = connect(server.port, '127.0.0.1')
+    t.onTestFinished(() => void socket.destroy())
+    let answers = 0
+    let isOver = false
+    socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      answers += bytes.toString('latin1').split('HTTP/1.1 ').length - 1
+    })
+    socket.on('close', () => {
+      isOver = true
+    })
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(10_000))
+    await until(() => isOver, 'the socket is ended')
+    expect(answers).toBeGreaterThan(0)
+    expect(answers).toBeLessThan(200)
+    // One at a time there is no end to them.
+    const statuses = new Set<number>()
+    for (let i = 0; i < 100; i++) {
+      const answer = await fetch(`${server.httpUrl}${path}`)
+      await answer.text()
+      statuses.add(answer.status)
+    }
+    expect(statuses.size).toBe(1)
+  },
+)
+
 test('[MM2] a client that asks for pongs and does not read them is evicted at the hard mark', async (t) => {
   const server = await startServer(t, { maxBufferedBytes: 262_144, maxFramesPerSecond: 1_000_000 })
   const member = await rawMember(t, server.port, 'board')

@@ -26,6 +26,7 @@ class Held {
     const list = (of: Map<string, number>): Holder[] =>
       [...of].map(([name, bytes]) => ({
         bytes,
+        owner: name.startsWith('of ') ? name.split(' ')[1]! : null,
         describe: () => ({ name }),
         shed: () => {
           of.delete(name)
@@ -103,4 +104,23 @@ test('[MM1] where nothing else is to be had the largest rooms go, one at a time'
   await held.clock.advance(5000)
   expect(held.gone).toEqual(['room 10', 'room 9', 'room 8'])
   expect(held.guard.isShort).toBe(false)
+})
+
+test('[MM1] one that holds little each of many times goes before somebody who holds more once', async () => {
+  const held = new Held()
+  for (let i = 0; i < 1000; i++) held.holders.slow.set(`of many ${i}`, 0.3 * MB)
+  for (let i = 0; i < 10; i++) held.holders.slow.set(`of office ${i}`, 0.9 * MB)
+  await held.clock.advance(20_000)
+  expect(held.guard.isShort).toBe(false)
+  expect(held.gone.length).toBeGreaterThan(0)
+  expect(held.gone.filter((name) => !name.startsWith('of many'))).toEqual([])
+})
+
+test('[MM1] many rooms of one owner, none of them large, go before the large one of another', async () => {
+  const held = new Held()
+  for (let i = 0; i < 400; i++) held.holders.room.set(`of many ${i}`, 0.9 * MB)
+  held.holders.room.set('of one board', 2 * MB)
+  await held.clock.advance(90_000)
+  expect(held.guard.isShort).toBe(false)
+  expect(held.holders.room.has('of one board')).toBe(true)
 })
