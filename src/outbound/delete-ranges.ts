@@ -13,6 +13,8 @@ export type DeleteSet = Y.Transaction['deleteSet']
  * whole set of the boards on which a client misses so many.
  */
 export const MAX_DELETE_RANGES = 8192
+/** So many are added one by one. */
+const FEW_RANGES = 8
 
 /**
  * Accumulated delete ranges, merged per author. Bounded: over `maxRanges` they are forgotten, `isFull` turns true and the
@@ -53,11 +55,29 @@ export class DeleteRanges {
   add(deleteSet: DeleteSet): void {
     if (this.full || deleteSet.clients.size === 0) return
     for (const [client, items] of deleteSet.clients) {
-      for (const { clock, len } of items) {
-        this.addRange(client, clock, len)
-        if (this.full) return
-      }
+      if (items.length > FEW_RANGES) this.merge(client, items)
+      else for (const { clock, len } of items) this.addRange(client, clock, len)
+      if (this.full) return
     }
+  }
+
+  /** Many ranges, ascending: in one go through both, since each on its own may move all that lies behind it. */
+  private merge(client: number, items: readonly { readonly clock: number; readonly len: number }[]): void {
+    const held = this.authors.get(client) ?? []
+    const bounds: number[] = []
+    const append = (start: number, end: number): void => {
+      const last = bounds.length - 1
+      if (last > 0 && start <= bounds[last]!) bounds[last] = Math.max(bounds[last]!, end)
+      else bounds.push(start, end)
+    }
+    let at = 0
+    for (const { clock, len } of items) {
+      for (; at < held.length && held[at]! <= clock; at += 2) append(held[at]!, held[at + 1]!)
+      if (len > 0) append(clock, clock + len)
+    }
+    for (; at < held.length; at += 2) append(held[at]!, held[at + 1]!)
+    this.authors.set(client, bounds)
+    this.grow((bounds.length - held.length) / 2)
   }
 
   addRange(client: number, clock: number, length: number): void {

@@ -100,7 +100,8 @@ export class GroupWriter {
   private readonly pending: GroupRun[] = []
   private readonly pendingTexts: OpenText[] = []
   private readonly texts = new Map<ParentType, OpenText>()
-  private readonly deletes = new DeleteRanges(Number.POSITIVE_INFINITY)
+  /** What finished groups delete, in the order of their texts, which is any. */
+  private readonly deletes: (readonly [client: number, clock: number, length: number])[] = []
   private itemsLeft = MAX_TEXT_ITEMS
   /** Bytes of the finished groups. */
   private size = FRAME_BYTES
@@ -152,8 +153,16 @@ export class GroupWriter {
       makesTidy: true,
       endsInsideText: false,
       goOnWith: this.lastAuthor,
-      deletes: this.deletes.isEmpty ? null : this.deletes.take(Number.POSITIVE_INFINITY, true),
+      deletes: this.deletes.length === 0 ? null : this.deleteSet(),
     }
+  }
+
+  /** Put in order first: in the order of a text, each of a hundred thousand ranges would move most of those before it. */
+  private deleteSet(): Uint8Array | null {
+    const ranges = new DeleteRanges(Number.POSITIVE_INFINITY)
+    this.deletes.sort(([client, clock], [other, otherClock]) => client - other || clock - otherClock)
+    for (const [client, clock, length] of this.deletes) ranges.addRange(client, clock, length)
+    return ranges.take(Number.POSITIVE_INFINITY, true)
   }
 
   private outcome(): 'full' | 'too_long' {
@@ -200,6 +209,12 @@ export class GroupWriter {
   private joinGroup(group: Group): void {
     let now = group
     while (now.joined !== null) now = now.joined
+    // The way there is walked once: thousands of structs may hang on the same.
+    for (let passed = group; passed.joined !== null && passed.joined !== now; ) {
+      const next = passed.joined
+      passed.joined = now
+      passed = next
+    }
     this.join(now.frame)
   }
 
@@ -307,7 +322,7 @@ export class GroupWriter {
     for (let i = group.texts; i < this.pendingTexts.length; i++) {
       const text = this.pendingTexts[i]!
       text.pendingIn = null
-      for (const [client, clock, length] of text.needs.deletes) this.deletes.addRange(client, clock, length)
+      for (const range of text.needs.deletes) this.deletes.push(range)
     }
     this.pendingTexts.length = group.texts
     this.size += group.bytes
