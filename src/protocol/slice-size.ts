@@ -15,7 +15,7 @@ export const PLACED_WEIGHT = 4
 const DEAR_MS = 4
 /** What a go should take then, ms. */
 const AIM_MS = 1
-/** Clock units deleted in one go: 5 to 10 ms at worst, when each is a struct of its own. */
+/** Structs deleted in one go: 5 to 10 ms. */
 const MOST_DELETED = 4_096
 /** After so many in a row that took less than they should, they may be twice as large. */
 const EASY_SLICES = 8
@@ -45,7 +45,7 @@ export class SliceSize {
   get limit(): number {
     return this.#limit
   }
-  /** Clock units that the next slice may delete. */
+  /** What the next slice may delete, in structs (see DeleteGuide). */
   get deletes(): number {
     return Math.max(1, Math.floor((MOST_DELETED * Math.min(this.#limit, this.#first)) / this.#first))
   }

@@ -86,7 +86,10 @@ export class UpdateScan {
   private deleteRanges = 0
   private placesAreUnclear = false
   private neighbours: number[] = NONE
+  /** Flat, two numbers per author of the delete set that names anything. */
+  private ends: number[] = []
   private deletedUnits = 0
+  private deleteEnd = 0
   private deleteSetAt = -1
   private sectionsLeft = 0
   private structsLeft = 0
@@ -110,6 +113,8 @@ export class UpdateScan {
     this.deleteRanges = 0
     this.placesAreUnclear = false
     this.neighbours = NONE
+    this.ends = []
+    this.deletedUnits = 0
     this.deleteSetAt = -1
     this.structsLeft = 0
     this.rangesLeft = 0
@@ -132,7 +137,6 @@ export class UpdateScan {
   /** What was found, after a run without a fault. */
   summary(): UpdateSummary {
     const { walk, structs, deleteRanges } = this
-    const deletes = deleteRanges === 0 ? [] : this.deletes()
     return {
       structs,
       leansOnOthers: this.leansOnOthers,
@@ -146,10 +150,10 @@ export class UpdateScan {
       deleteSetAt: this.deleteSetAt,
       places: this.placesAreUnclear ? 'unclear' : this.neighbours === NONE ? 'fine' : 'if_neighbours',
       neighbours: this.neighbours,
-      deletedUnits: deleteRanges === 0 ? 0 : this.deletedUnits,
+      deletedUnits: this.deletedUnits,
       isEmpty: structs === 0 && deleteRanges === 0,
       sections: sectionsOf(this.spans),
-      deletes,
+      deletes: deletesOf(this.ends),
     }
   }
 
@@ -158,6 +162,7 @@ export class UpdateScan {
     this.walk.bytes = NO_BYTES
     this.names = undefined
     this.spans = []
+    this.ends = []
     this.neighbours = NONE
   }
 
@@ -198,11 +203,15 @@ export class UpdateScan {
         this.deleteAuthorsLeft--
         this.rangesLeft = walk.deleteCount
         this.deleteRanges += walk.deleteCount
+        this.deleteEnd = 0
       }
       while (this.rangesLeft > 0) {
         if (walk.pos >= until || !walk.deleteRange()) return false
         this.rangesLeft--
+        this.deleteEnd = Math.max(this.deleteEnd, walk.deleteClock + walk.deleteLength)
+        this.deletedUnits += walk.deleteLength
       }
+      if (this.deleteEnd > 0) this.ends.push(walk.deleteClient, this.deleteEnd)
     }
     return true
   }
@@ -224,25 +233,6 @@ export class UpdateScan {
   private isOwn(client: number, clock: number): boolean {
     return client === this.walk.client && clock >= this.sectionFrom
   }
-
-  /** A second walk over a delete set that is known to be good is cheaper than keeping what may be refused. */
-  private deletes(): AuthorDeletes[] {
-    const { walk } = this
-    const deletes: AuthorDeletes[] = []
-    walk.pos = this.deleteSetAt
-    this.deletedUnits = 0
-    for (let authors = walk.deleteAuthors(); authors > 0; authors--) {
-      walk.deleteAuthor()
-      let end = 0
-      for (let ranges = walk.deleteCount; ranges > 0; ranges--) {
-        walk.deleteRange()
-        end = Math.max(end, walk.deleteClock + walk.deleteLength)
-        this.deletedUnits += walk.deleteLength
-      }
-      if (end > 0) deletes.push({ client: walk.deleteClient, end })
-    }
-    return deletes
-  }
 }
 
 function sectionsOf(spans: readonly number[]): AuthorSection[] {
@@ -251,4 +241,10 @@ function sectionsOf(spans: readonly number[]): AuthorSection[] {
     sections.push({ client: spans[i]!, from: spans[i + 1]!, to: spans[i + 2]! })
   }
   return sections
+}
+
+function deletesOf(ends: readonly number[]): AuthorDeletes[] {
+  const deletes: AuthorDeletes[] = []
+  for (let i = 0; i < ends.length; i += 2) deletes.push({ client: ends[i]!, end: ends[i + 1]! })
+  return deletes
 }

@@ -15,6 +15,12 @@ export const SLICE_BYTES = 65_536
 
 /** Walked before the first slice without a pause: 0.4 to 1.3 ms. */
 const STEP_BYTES = 1 << 17
+/** Tells what deleting takes in the document that an update is for. Costs are in structs that are deleted. */
+export interface DeleteGuide {
+  /** How far from `clock` towards `end` an author's clocks may be deleted for `budget`, one struct at least, and its cost. */
+  reach(client: number, clock: number, end: number, budget: number): { readonly to: number; readonly cost: number }
+}
+
 /** An update without structs and deletes. */
 const NOTHING = Uint8Array.of(0, 0)
 
@@ -39,12 +45,14 @@ const COUNT_BYTES = 5
  * empty update is handed out, so that the caller gives the loop back there as well.
  *
  * `size` bounds what a slice holds beside its bytes, and is asked anew for each: it follows what the ones before took. An
- * update is then cut however short it is, and so are long ranges of the delete set.
+ * update is then cut however short it is, and so is its delete set, by what `guide` says that it takes; without one a range
+ * counts as one struct and is not cut.
  */
 export function* sliceUpdate(
   bytes: Uint8Array,
   sliceBytes: number = SLICE_BYTES,
   size: SliceSize | null = null,
+  guide: DeleteGuide = UNKNOWN,
 ): Generator<Uint8Array> {
   if (size === null && bytes.length <= sliceBytes) {
     yield bytes
@@ -55,8 +63,10 @@ export function* sliceUpdate(
   if (index.deleteSetAt < 0) return
   const slicer = new StructSlicer(index, sliceBytes, size)
   for (let slice = slicer.next(); slice !== undefined; slice = slicer.next()) yield slice
-  yield* sliceDeletes(bytes, index.deleteSetAt, sliceBytes, size)
+  yield* sliceDeletes(bytes, index.deleteSetAt, sliceBytes, size, guide)
 }
+
+const UNKNOWN: DeleteGuide = { reach: (_client, _clock, end) => ({ to: end, cost: 1 }) }
 
 class StructSlicer {
   private readonly index: StructIndex
@@ -147,6 +157,7 @@ function* sliceDeletes(
   deleteSetAt: number,
   sliceBytes: number,
   size: SliceSize | null,
+  guide: DeleteGuide,
 ): Generator<Uint8Array> {
   const walk = new StructWalk()
   walk.begin(bytes)
@@ -159,25 +170,27 @@ function* sliceDeletes(
       let clock = walk.deleteClock
       const end = clock + walk.deleteLength
       while (clock < end) {
-        const most = size === null ? Number.POSITIVE_INFINITY : size.deletes - part.units
-        const length = Math.min(end - clock, most)
-        if (length > 0 && part.add(walk.deleteClient, clock, length)) {
-          clock += length
-          continue
+        const budget = size === null ? Number.POSITIVE_INFINITY : size.deletes - part.cost
+        if (budget > 0) {
+          const { to, cost } = guide.reach(walk.deleteClient, clock, end, budget)
+          if (part.add(walk.deleteClient, clock, to - clock, cost)) {
+            clock = to
+            continue
+          }
         }
-        if (size !== null) size.weight = weightOfDeletes(part.units)
+        if (size !== null) size.weight = weightOfDeletes(part.cost)
         yield part.take()
       }
     }
   }
-  if (part.units === 0) return
-  if (size !== null) size.weight = weightOfDeletes(part.units)
+  if (part.cost === 0) return
+  if (size !== null) size.weight = weightOfDeletes(part.cost)
   yield part.take()
 }
 
-/** Deleting a struct is cheaper than taking one in, and most hold several units. */
-function weightOfDeletes(units: number): number {
-  return Math.max(1, Math.ceil(units / 32))
+/** Deleting a struct is cheaper than taking one in. */
+function weightOfDeletes(cost: number): number {
+  return Math.max(1, Math.ceil(cost / 32))
 }
 
 /** One slice of a delete set while it is filled. */
@@ -185,22 +198,22 @@ class DeletePart {
   private readonly sliceBytes: number
   private readonly runs: { readonly client: number; readonly ranges: number[] }[] = []
   private used = FRAME_BYTES
-  /** Clock units of its ranges. */
-  units = 0
+  /** Of its ranges; 0: there are none. */
+  cost = 0
 
   constructor(sliceBytes: number) {
     this.sliceBytes = sliceBytes
   }
 
   /** False: there is no room left. An empty slice has room for anything. */
-  add(client: number, clock: number, length: number): boolean {
+  add(client: number, clock: number, length: number, cost: number): boolean {
     const last = this.runs.at(-1)
     const isNew = last === undefined || last.client !== client
     const head = isNew ? varUintLength(client) + COUNT_BYTES : 0
     const bytes = head + varUintLength(clock) + varUintLength(length)
-    if (this.units > 0 && this.used + bytes > this.sliceBytes) return false
+    if (this.cost > 0 && this.used + bytes > this.sliceBytes) return false
     this.used += bytes
-    this.units += length
+    this.cost += cost
     if (isNew) this.runs.push({ client, ranges: [clock, length] })
     else last.ranges.push(clock, length)
     return true
@@ -217,7 +230,7 @@ class DeletePart {
     }
     this.runs.length = 0
     this.used = FRAME_BYTES
-    this.units = 0
+    this.cost = 0
     return out.subarray(0, at)
   }
 }

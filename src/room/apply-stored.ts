@@ -1,7 +1,7 @@
 import type * as Y from 'yjs'
 import type { SliceSize } from '../protocol/slice-size.ts'
 import { CHECK_LIMITS, checkUpdate } from '../protocol/update-check.ts'
-import { SLICE_BYTES, sliceUpdate } from '../protocol/update-slices.ts'
+import { type DeleteGuide, SLICE_BYTES, sliceUpdate } from '../protocol/update-slices.ts'
 import { applyOwned } from './owned-update.ts'
 
 /** What was accepted once is not refused for its number of root names. The check is slower with a limit like this. */
@@ -9,13 +9,17 @@ const MANY_NAMES = { ...CHECK_LIMITS, rootNames: 1 << 20 }
 
 /**
  * Stored bytes, which may be anything, as updates that are safe to apply, of about 64 KiB where they can be cut. Throws
- * when they are not an update. `size`: what a piece holds beside its bytes.
+ * when they are not an update. `size`: what a piece holds beside its bytes; `guide`: of deletes.
  */
-export function storedSlices(bytes: Uint8Array, size: SliceSize | null = null): Iterable<Uint8Array> {
+export function storedSlices(
+  bytes: Uint8Array,
+  size: SliceSize | null = null,
+  guide?: DeleteGuide,
+): Iterable<Uint8Array> {
   let check = checkUpdate(bytes)
   if (!check.ok && check.reason === 'root_names') check = checkUpdate(bytes, MANY_NAMES)
   if (!check.ok) throw new Error(check.reason)
-  return sliceUpdate(bytes, SLICE_BYTES, size)
+  return sliceUpdate(bytes, SLICE_BYTES, size, guide)
 }
 
 /**

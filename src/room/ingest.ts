@@ -1,6 +1,8 @@
 /**
  * How updates get into a room's document.
  *   received ─▶ intake (order, steps, slices) ─▶ may it? ─▶ gap? parked with its member : asked of the document, applied
+ *                  ▲                                             │
+ *                  └── what it waited for has come ──────────────┘
  * The document itself never holds anything pending: Yjs would look at it again with every later update.
  */
 import * as Y from 'yjs'
@@ -14,6 +16,7 @@ import { checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
 import { findGap, type Gap, gapOf } from '../protocol/update-gaps.ts'
 import { SLICE_BYTES } from '../protocol/update-slices.ts'
 import { findContradiction } from './contradiction.ts'
+import { DeleteCosts } from './delete-costs.ts'
 import { DocumentCheck, type Whole } from './document-check.ts'
 import { Intake, type Received, type Unit } from './intake.ts'
 import type { Member } from './member.ts'
@@ -59,15 +62,14 @@ export class Ingest {
   #check: DocumentCheck
   /** Units that a document was given which broke before anybody was told: the next document gets them first. */
   #again: Apply[] = []
-  /** What the document was given in the transaction that runs, units and parts that had waited. */
+  /** What the document was given in the transaction that runs. */
   #units: Apply[] = []
-  #parts: Applied[] = []
   /** Whether stored parts were among it, which nobody sent. */
   #hadOrphans = false
   /** One of the orphans may be what breaks documents: they stay where they are. */
   #leavesOrphans = false
   /** What it is being given at this moment. */
-  #current: Apply | Applied | null = null
+  #current: Apply | null = null
   #carefulUntil = 0
   /** Stored parts that build on a record that was lost: tried again whenever one of them may have become whole. */
   #orphans: ParkedPart[] = []
@@ -85,7 +87,7 @@ export class Ingest {
     this.#deps = deps
     this.#stateOf = (client) => Y.getState(this.#doc.store, client)
     this.#check = new DocumentCheck(doc, this.#stateOf)
-    this.#intake = new Intake(this.#stateOf, deps.loop)
+    this.#intake = new Intake(this.#stateOf, deps.loop, new DeleteCosts(() => this.#doc))
   }
 
   get isEmpty(): boolean {
@@ -146,7 +148,6 @@ export class Ingest {
   /** What was applied is with everybody. */
   told(): void {
     this.#units.length = 0
-    this.#parts.length = 0
     this.#hadOrphans = false
   }
   /**
@@ -154,18 +155,14 @@ export class Ingest {
    * returned when it is known, because the document was being given it or was given nothing else.
    */
   broke(): Applied | null {
-    const [units, parts] = [this.#units, this.#parts]
-    const current = this.#current
-    let culprit = current === null || 'member' in current ? current : appliedOf(current)
+    const units = this.#units
+    let culprit = this.#current === null ? null : appliedOf(this.#current)
     if (culprit === null && this.#hadOrphans) this.#leavesOrphans = true
-    else if (culprit === null && units.length + parts.length === 1) {
-      culprit = parts[0] ?? appliedOf(units[0]!)
-    }
+    else if (culprit === null && units.length === 1) culprit = appliedOf(units[0]!)
     this.#again = [...units.filter(({ update }) => update !== culprit?.update), ...this.#again]
     if (culprit !== null) this.#intake.skipRest(culprit.member)
     this.#current = null
     this.#units = []
-    this.#parts = []
     this.#hadOrphans = false
     this.#hasParked = true
     this.#carefulUntil = this.#deps.clock.now() + CAREFUL_MS
@@ -198,10 +195,11 @@ export class Ingest {
       at = now
       if (this.isEmpty || now >= until || (isCareful && unit.kind === 'apply')) break
     }
-    if (this.#hasParked || hadOrphans) {
-      // Parts that had waited may be anybody's.
+    if (this.#hasParked) this.#takeUpParked(members)
+    if (hadOrphans) {
+      // Nobody here sent them.
       areSeveral = true
-      this.#retryParked(members)
+      this.#retryOrphans()
     }
     return { soleAuthor: areSeveral ? null : soleAuthor, oldest }
   }
@@ -280,7 +278,10 @@ export class Ingest {
     }
     this.#current = unit
     if (unit.first && !this.#mayWrite(member, unit.summary)) this.#intake.skipRest(member)
-    else if (this.#isTooDeep(unit)) {
+    else if (!unit.first && this.#size.refusesSlice(unit.update, unit.summary, this.#stateOf)) {
+      this.#tooLarge(member)
+      this.#intake.skipRest(member)
+    } else if (this.#isTooDeep(unit)) {
       this.#strike(member, 'nesting')
       this.#intake.skipRest(member)
     } else if (!this.#place(unit)) this.#intake.skipRest(member)
@@ -326,6 +327,9 @@ export class Ingest {
     const { repair } = member
     if (gap === null) {
       if (!this.#apply(unit, news, whole, news !== update)) return false
+    } else if (received.hasWaited === true) {
+      this.#park(member, news, gap)
+      return true
     } else if (!isAnswer) {
       // The answer that is due has it: nothing has to be kept, and nobody has done anything wrong.
       if (repair.isAnswerDue) return false
@@ -367,15 +371,14 @@ export class Ingest {
   }
 
   /** Gives the document a part of what was sent. False: it is nothing that Yjs can have made. */
-  #apply(source: Apply | Applied, part: Uint8Array, whole: Whole, isNews: boolean): boolean {
-    const { member } = 'member' in source ? source : source.received
+  #apply(unit: Apply, part: Uint8Array, whole: Whole, isNews: boolean): boolean {
+    const { member } = unit.received
     const fit = this.#check.judge(part, whole, isNews)
     if (typeof fit === 'string') {
       this.#strike(member, fit)
       return false
     }
-    if ('member' in source) this.#parts.push(source)
-    else this.#units.push(source)
+    this.#units.push(unit)
     applyOwned(this.#doc, fit)
     const { store } = this.#doc
     if (store.pendingStructs === null && store.pendingDs === null) return true
@@ -404,35 +407,31 @@ export class Ingest {
     if (!member.repair.park(part)) this.#deps.metrics.messageErrors.add('gap_overflow')
   }
 
-  #retryParked(members: Iterable<Member>): void {
-    let stillParked = false
+  /**
+   * What a part waited for has come: it takes its turn like anything else that its member sent, asked and cut anew. All of them
+   * at once may be as dear as they like.
+   */
+  #takeUpParked(members: Iterable<Member>): void {
+    this.#hasParked = false
+    const at = this.#deps.clock.now()
     for (const member of members) {
       if (member.repair.parked.length === 0) continue
-      stillParked = true
-      for (const { update } of member.repair.takeReady(this.#stateOf)) this.#applyParked(member, update)
+      this.#hasParked = true
+      const ready = member.repair.takeReady(this.#stateOf)
+      if (ready.length === 0) continue
+      this.#intake.addFirst(
+        member,
+        ready.map(({ update }) => ({ member, update, summary: null, isAnswer: false, hasWaited: true, at })),
+      )
     }
-    this.#hasParked = stillParked
+  }
+  #retryOrphans(): void {
     const isReady = ({ missing }: ParkedPart): boolean =>
       [...missing].some(([client, clock]) => clock < this.#stateOf(client))
     if (this.#leavesOrphans || !this.#orphans.some(isReady)) return
     this.#hadOrphans = true
     for (const { update } of this.#orphans.splice(0)) this.#applyOrphan(update)
     this.putAside()
-  }
-
-  /** All that was asked when the part came is asked again: the document is another one now. */
-  #applyParked(member: Member, update: Uint8Array): void {
-    const check = checkUpdate(update)
-    if (!check.ok || !this.#mayWrite(member, check.summary)) return
-    const whole = { update, summary: check.summary }
-    const part = { member, update, isAnswer: false }
-    this.#current = part
-    const news = this.#check.newsOf(update, whole)
-    const gap = findGap(news, this.#stateOf)
-    if (news !== update && this.#isTwin(member, update)) this.#current = null
-    else if (gap === null) this.#apply(part, news, whole, news !== update)
-    else this.#park(member, news, gap)
-    this.#current = null
   }
 
   /** What the store had for long is nobody's offence: a part that cannot be taken in is left where it is. */

@@ -13,6 +13,7 @@ import {
   type UpdateSummary,
 } from '../protocol/update-check.ts'
 import { SLICE_BYTES, sliceUpdate } from '../protocol/update-slices.ts'
+import type { DeleteCosts } from './delete-costs.ts'
 import type { Member } from './member.ts'
 
 /** One update on its way into the document. */
@@ -23,6 +24,8 @@ export interface Received {
   readonly summary: UpdateSummary | null
   /** Whether it answers a SyncStep1: what is missing in it is missing at its author too. */
   readonly isAnswer: boolean
+  /** It waited for a predecessor before, and what lacked then was asked for. */
+  readonly hasWaited?: boolean
   /** Clock ms. */
   readonly at: number
 }
@@ -56,8 +59,10 @@ const CHECK_STEP_BYTES = 131_072
 const SLICE_WEIGHT = 32
 /** Structs of an update that is applied as it is, under the same condition: nearly every edit by hand. */
 const WHOLE_STRUCTS = 32
-/** Clock units that it may delete. */
+/** Clock units that it may delete; and what that may cost at most (see delete-costs), so that it is not looked at closely. */
 const WHOLE_DELETES = 4_096
+/** Authors of whom it may delete something. */
+const WHOLE_DELETE_AUTHORS = 16
 
 type Stage =
   | { readonly name: 'check'; readonly steps: Iterator<void, UpdateCheck> }
@@ -79,13 +84,15 @@ export class Intake {
   readonly #queues = new Map<Member, Waiting[]>()
   readonly #stateOf: (client: number) => number
   readonly #loop: LoopTime
+  readonly #deleteCosts: DeleteCosts
   /** How much is given to the document in one go; to be told what it took. */
   readonly size = new SliceSize(SLICE_WEIGHT)
 
   /** `stateOf`: the document's next clock of an author. */
-  constructor(stateOf: (client: number) => number, loop: LoopTime) {
+  constructor(stateOf: (client: number) => number, loop: LoopTime, deleteCosts: DeleteCosts) {
     this.#stateOf = stateOf
     this.#loop = loop
+    this.#deleteCosts = deleteCosts
   }
 
   get isEmpty(): boolean {
@@ -100,15 +107,26 @@ export class Intake {
   }
 
   add(received: Received): void {
+    this.#queueOf(received.member).push(this.#waiting(received))
+  }
+  /** The same for what is older than all that waits of a member, but for the one that is being served. */
+  addFirst(member: Member, received: readonly Received[]): void {
+    const queue = this.#queueOf(member)
+    const hasBegun = queue.length > 0 && queue[0]!.stage.name !== 'open'
+    queue.splice(hasBegun ? 1 : 0, 0, ...received.map((each) => this.#waiting(each)))
+  }
+  #queueOf(member: Member): Waiting[] {
+    const known = this.#queues.get(member)
+    if (known !== undefined) return known
+    const queue: Waiting[] = []
+    this.#queues.set(member, queue)
+    return queue
+  }
+  #waiting(received: Received): Waiting {
     const { member, update, summary } = received
-    const stage: Stage =
-      summary === null
-        ? { name: 'check', steps: checkUpdateInSteps(update, CHECK_STEP_BYTES) }
-        : { name: 'open', summary }
     member.waitingBytes += update.length
-    const queue = this.#queues.get(member)
-    if (queue === undefined) this.#queues.set(member, [{ received, stage }])
-    else queue.push({ received, stage })
+    if (summary !== null) return { received, stage: { name: 'open', summary } }
+    return { received, stage: { name: 'check', steps: checkUpdateInSteps(update, CHECK_STEP_BYTES) } }
   }
 
   /** Forgets the rest of the update that a member is being served from. */
@@ -187,7 +205,7 @@ export class Intake {
         waiting.stage = {
           name: 'slices',
           summary,
-          slices: sliceUpdate(received.update, SLICE_BYTES, this.size),
+          slices: sliceUpdate(received.update, SLICE_BYTES, this.size, this.#deleteCosts),
           hasBegun: false,
         }
         return this.#unitOf(member, queue)
@@ -218,10 +236,19 @@ export class Intake {
     }
   }
 
-  #isSmall({ length }: Uint8Array, { structs, deletedUnits }: UpdateSummary): boolean {
-    if (length > SLICE_BYTES || structs > WHOLE_STRUCTS || deletedUnits > WHOLE_DELETES) return false
+  #isSmall({ length }: Uint8Array, summary: UpdateSummary): boolean {
+    const { structs } = summary
+    if (length > SLICE_BYTES || structs > WHOLE_STRUCTS || !this.#deletesLittle(summary)) return false
     // One struct and a handful of deletes cannot be cut to any use.
     return structs * PLACED_WEIGHT <= SLICE_WEIGHT / 8 || this.size.isEasy
+  }
+
+  #deletesLittle({ deletes, deleteRanges, deletedUnits }: UpdateSummary): boolean {
+    if (deleteRanges === 0) return true
+    if (deletedUnits > WHOLE_DELETES || deletes.length > WHOLE_DELETE_AUTHORS) return false
+    let dearest = 0
+    for (const { client } of deletes) dearest = Math.max(dearest, this.#deleteCosts.ofRange(client))
+    return deletedUnits + deleteRanges * dearest <= 2 * WHOLE_DELETES
   }
 
   #whole(received: Received, summary: UpdateSummary): Unit {

@@ -5,6 +5,7 @@
  */
 import type { Logger } from 'pino'
 import { SliceSize } from '../protocol/slice-size.ts'
+import type { DeleteGuide } from '../protocol/update-slices.ts'
 import { type BadRecord, type RecordPlace, reasonOf, type Storage, StorageError } from '../storage/storage.ts'
 import { storedSlices } from './apply-stored.ts'
 import type { BoardSizes } from './compaction-policy.ts'
@@ -24,6 +25,8 @@ export interface LoadTarget {
   apply(update: Uint8Array): void
   /** An empty document takes the place of one that broke. */
   renew(): void
+  /** What deleting takes in it. */
+  readonly deleteCosts?: DeleteGuide
   /** Makes a document that broke go on, good enough to find out which other records throw. */
   loosen(): void
 }
@@ -124,7 +127,7 @@ class Load {
   async #apply(update: Uint8Array): Promise<string | null> {
     let pieces: Iterable<Uint8Array>
     try {
-      pieces = storedSlices(update, this.#size)
+      pieces = storedSlices(update, this.#size, this.#target.deleteCosts)
     } catch (error) {
       return reasonOf(error)
     }

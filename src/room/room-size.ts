@@ -5,6 +5,7 @@
  */
 import type * as Y from 'yjs'
 import type { LoopTime } from '../budget/loop-time.ts'
+import { authorCount, authorsOf } from '../protocol/update-authors.ts'
 import type { UpdateSummary } from '../protocol/update-check.ts'
 import { CONTAINER_BYTES, MOST_WEIGHT_PER_BYTE, TYPE_BYTES } from './live-weight.ts'
 import { MeasuredSum } from './measured-sum.ts'
@@ -94,6 +95,19 @@ export class RoomSize {
     if (weight > WEIGHT_FACTOR * this.#limits.maxDocBytes) return true
     if (weight > 0) this.#weight.add(weight)
     return false
+  }
+
+  /**
+   * The same of what is counted in the document, for a slice of an update that was let in: many that came at once may each have
+   * had a place when they began.
+   */
+  refusesSlice(slice: Uint8Array, { subdocuments, rootNames }: UpdateSummary, clockOf: ClockOf): boolean {
+    const { store, share, subdocs } = this.#doc
+    if (subdocuments > 0 && subdocs.size >= MAX_SUBDOCUMENTS) return true
+    if (share.size + rootNames.length > MAX_ROOT_NAMES && this.#rootsWith(rootNames) > MAX_ROOT_NAMES) return true
+    if (store.clients.size + authorCount(slice) <= this.#limits.maxDocAuthors) return false
+    const newcomers = authorsOf(slice).filter((client) => clockOf(client) === 0).length
+    return newcomers > 0 && store.clients.size + newcomers > this.#limits.maxDocAuthors
   }
 
   stop(): void {

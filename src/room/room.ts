@@ -23,6 +23,7 @@ import { encodeEntries, type PresenceEntry, type PresenceError } from '../protoc
 import { CHECK_LIMITS } from '../protocol/update-check.ts'
 import { Breaks } from './breaks.ts'
 import { Claims } from './claims.ts'
+import { DeleteCosts } from './delete-costs.ts'
 import { type Applied, type Batch, Ingest } from './ingest.ts'
 import type { Received } from './intake.ts'
 import type { KeeperHost, Salvage } from './keeper.ts'
@@ -293,6 +294,7 @@ export class Room {
         room.#deps.metrics.roomsRebuilt.add('load')
         room.#renew()
       },
+      deleteCosts: new DeleteCosts(() => room.doc),
       loosen: () => room.#board.loosen(),
       parts: () => room.#board.parts(),
       get hasGaps() {

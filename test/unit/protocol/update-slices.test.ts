@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { SliceSize } from '../../../src/protocol/slice-size.ts'
 import { checkUpdate, findGap, type UpdateSummary } from '../../../src/protocol/update-check.ts'
-import { sliceUpdate } from '../../../src/protocol/update-slices.ts'
+import { type DeleteGuide, sliceUpdate } from '../../../src/protocol/update-slices.ts'
 import { contentOf, fuzzSeed, Random, randomUpdates, randomWorld } from '../../support/random-docs.ts'
+import { varuint } from '../../support/update-bytes.ts'
 
 function summaryOf(bytes: Uint8Array): UpdateSummary {
   const check = checkUpdate(bytes)
@@ -131,15 +132,18 @@ describe('slices of an update', () => {
     }
   })
 
-  test('[LT1] a long range of the delete set is cut', () => {
-    const doc = new Y.Doc()
-    doc.getText('t').insert(0, 'x'.repeat(100_000))
-    const vector = Y.encodeStateVector(doc)
-    doc.getText('t').delete(0, 100_000)
-    const deletes = Y.encodeStateAsUpdate(doc, vector)
-    const slices = [...sliceUpdate(deletes, 65_536, new SliceSize(32))]
+  test('[LT1] a long range of the delete set is cut where a guide says so', () => {
+    const deletes = Uint8Array.from([0, 1, 9, 1, 0, ...varuint(100_000)])
+    const guide: DeleteGuide = {
+      reach: (_client, clock, end, budget) => ({
+        to: Math.min(end, clock + budget),
+        cost: Math.min(end - clock, budget),
+      }),
+    }
+    const slices = [...sliceUpdate(deletes, 65_536, new SliceSize(32), guide)]
     expect(slices.length).toBe(Math.ceil(100_000 / 4096))
     expect(slices.map((slice) => summaryOf(slice).deletedUnits).reduce((a, b) => a + b)).toBe(100_000)
+    expect([...sliceUpdate(deletes, 65_536, new SliceSize(32))]).toHaveLength(1)
   })
 
   test('[IN5] a diff with gaps, for a document that has what they leave out, parks nothing either', () => {
