@@ -1,5 +1,5 @@
 /**
- * A process of ten attackers who have read the source: `attackers.ts <port> <room> <seconds>`. Each comes from a loopback address of its
+ * A process of ten attackers who have read the source: `attackers.ts <port> <room> <seconds> [name]`, all or one of them. Each comes from a loopback address of its
  * own, keeps at one thing, comes back when it is shown the door, and stops by itself. At the end a line of JSON says how often
  * each was closed and with which codes.
  */
@@ -13,7 +13,12 @@ import { Random } from './random.ts'
 import { presenceMessage, RawClient, syncMessage, upgradeRequest } from './raw-client.ts'
 import { until } from './until.ts'
 
-const [port, room, seconds] = [Number(process.argv[2]), process.argv[3]!, Number(process.argv[4])]
+const [port, room, seconds, only] = [
+  Number(process.argv[2]),
+  process.argv[3]!,
+  Number(process.argv[4]),
+  process.argv[5],
+]
 /** They come back no sooner, ms: what is tested is the server, not the kernel's accept queue. */
 const COME_BACK_MS = 200
 /** Most bytes one of them has on its way: a server that reads slowly must not fill this process instead. */
@@ -137,11 +142,12 @@ function withGap(bytes: number, author: number): Uint8Array {
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'))
 
 const ATTACKS: Record<string, (self: Attacker) => Promise<void>> = {
-  // The innocent room is among the targets: its people must not wait behind it.
+  // In the innocent room fewer: what each of twenty browsers has to work through, twenty clients of one process do here.
   async 'dear inserts'(self) {
-    const client = await self.client(self.random.chance(0.5) ? room : 'dear')
+    const isNeighbour = self.random.chance(0.5)
+    const client = await self.client(isNeighbour ? 'dear' : room)
     for (let i = 0; i < 4 && !client.isOver; i++) {
-      client.send(updateFrame(insertsAtOnePlace(1_000_000 + self.random.int(1_000_000), 5_000)))
+      client.send(updateFrame(insertsAtOnePlace(1_000_000 + self.random.int(1_000_000), isNeighbour ? 5_000 : 100)))
       await sleep(250)
     }
     await sleep(2000)
@@ -262,7 +268,9 @@ function partOfMessage(declared: number, sent: number): Buffer {
   return Buffer.concat([head, Buffer.alloc(sent, 1)])
 }
 
-const attackers = Object.keys(ATTACKS).map((name, i) => new Attacker(name, i + 1))
+const attackers = Object.keys(ATTACKS)
+  .filter((name) => only === undefined || name === only)
+  .map((name, i) => new Attacker(name, i + 1))
 process.on('unhandledRejection', () => {})
 await Promise.all(
   attackers.map(async (self) => {
