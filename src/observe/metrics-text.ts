@@ -160,7 +160,7 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
     )
     .counter(
       'ws_split_texts_total',
-      'Parts of a diff that ended inside formatted text, because what goes together is longer than WS_MAX_WHOLE_TEXT_BYTES.',
+      'Times formatted text was shown by halves: parts of a diff that ended inside it, as what goes together is longer than WS_MAX_WHOLE_TEXT_BYTES, and large updates that took too long.',
       metrics.splitTexts.value,
     )
     .labelled(

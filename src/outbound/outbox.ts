@@ -97,6 +97,8 @@ export class Outbox implements Drainable {
   #stalled = false
   /** What this client has, at least, while the room is without a document: its diff goes on from there. */
   #resting: StateVector | null = null
+  /** Nothing of the document is sent: see `withhold`. */
+  #isWithheld = false
   /** Its SyncStep1 waits for a SyncStep2: the last part will be one. */
   #owesStep2 = false
   /** A part the socket refused; the cursor is past it. */
@@ -186,6 +188,7 @@ export class Outbox implements Drainable {
       case 'live':
       case 'holding':
         if (this.isDegraded) this.#fallBehind(frame, 'degraded')
+        else if (this.#isWithheld) this.#fallBehind(frame, 'large_update')
         else this.#pushDecided(frame)
     }
   }
@@ -209,6 +212,16 @@ export class Outbox implements Drainable {
     }
   }
 
+  /**
+   * From now on nothing of the document goes out: an update with formatted text is half in it, and this client would tidy what
+   * it has half of. With the first frame it falls behind. `false`: the text is whole, or has taken too long.
+   */
+  withhold(isWithheld: boolean): void {
+    if (this.#isWithheld === isWithheld) return
+    this.#isWithheld = isWithheld
+    if (!isWithheld && !this.#isOver) this.#deps.scheduler.ready(this)
+  }
+
   /** An update that this client wrote all of. What it is owed begins where it began: others may share the diff. */
   passOver(frame: SyncFrame): void {
     this.#cursor?.addClocks(frame.before)
@@ -229,8 +242,13 @@ export class Outbox implements Drainable {
 
   /** An update and a presence frame of one moment: in one system call where both go out as they are. */
   pushBoth(sync: SyncFrame, presence: PresenceFrame): void {
-    const isPlain = this.#state === 'live' && this.#wire.isEmpty && !this.isDegraded && !this.#side.owesPresence
-    if (!isPlain || sync.bytes.length + presence.bytes.length > this.#corkedBytes) {
+    const isPlain = this.#state === 'live' && this.#wire.isEmpty && !this.#side.owesPresence
+    if (
+      !isPlain ||
+      this.isDegraded ||
+      this.#isWithheld ||
+      sync.bytes.length + presence.bytes.length > this.#corkedBytes
+    ) {
       this.pushSync(sync)
       this.pushPresence(presence)
       return
@@ -414,15 +432,16 @@ export class Outbox implements Drainable {
   #sendNext(): boolean {
     const now = this.#deps.clock.now()
     if (this.#side.owesControl) return this.#side.sendControl(now)
-    if (this.#resting !== null && !this.#side.owesPresence) return false
-    if (this.#cursor !== null) {
+    const isStopped = this.#resting !== null || this.#isWithheld
+    if (isStopped && !this.#side.owesPresence) return false
+    if (this.#cursor !== null && !isStopped) {
       // Presence may pass between two parts, never instead of one.
       const due = this.#side.owesPresence && this.#side.presenceAge(now) >= this.#deps.settings.presenceIntervalMs
       if (due && this.#wire.hasRoom(MAX_PRESENCE_FRAME)) this.#side.sendPresence(now)
       return this.#sendPart(this.#cursor, now)
     }
     if (this.#wire.isCongested()) return false
-    if (this.#held.count > 0) return this.#sendHeld()
+    if (this.#held.count > 0 && !isStopped) return this.#sendHeld()
     this.#side.sendPresence(now)
     return true
   }

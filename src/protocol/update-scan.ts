@@ -11,6 +11,8 @@ export interface UpdateSummary {
   readonly structs: number
   /** Some struct's origin, right origin or parent is another author's. */
   readonly leansOnOthers: boolean
+  /** Some struct is a formatting mark. */
+  readonly formats: boolean
   /** Gaps inside sections: what comes after one waits for another update, unless the document has it already. */
   readonly skips: number
   /** Shared types it creates: about 110 times their bytes in memory. */
@@ -83,6 +85,7 @@ export class UpdateScan {
   private structs = 0
   private skips = 0
   private leansOnOthers = false
+  private formats = false
   private deleteRanges = 0
   private placesAreUnclear = false
   private neighbours: number[] = NONE
@@ -110,6 +113,7 @@ export class UpdateScan {
     this.structs = 0
     this.skips = 0
     this.leansOnOthers = false
+    this.formats = false
     this.deleteRanges = 0
     this.placesAreUnclear = false
     this.neighbours = NONE
@@ -140,6 +144,7 @@ export class UpdateScan {
     return {
       structs,
       leansOnOthers: this.leansOnOthers,
+      formats: this.formats,
       skips: this.skips,
       types: walk.types,
       subdocuments: walk.subdocuments,
@@ -184,6 +189,7 @@ export class UpdateScan {
         else {
           this.structs++
           this.leansOnOthers ||= walk.leansOnOthers
+          this.formats ||= walk.kind === KIND.format
           if (walk.length > 1 || walk.rightClient >= 0) this.notePlace()
         }
       }

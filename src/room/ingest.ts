@@ -116,6 +116,11 @@ export class Ingest {
     return member.waitingBytes
   }
 
+  /** Whose update is half in the document, when a client that has half of it may tidy formatted text. */
+  halfTexts(hasMarks: () => boolean): readonly Member[] {
+    return this.#intake.halfTexts(hasMarks)
+  }
+
   bury(authors: Iterable<number>): void {
     for (const author of authors) this.#buried.add(author)
   }

@@ -73,7 +73,11 @@ type Stage =
       readonly slices: Iterator<Uint8Array>
       /** One of them has been handed out. */
       hasBegun: boolean
+      /** Whether clients that have half of it may tidy formatted text; null: nobody has asked yet. */
+      makesTidy: boolean | null
     }
+
+const NOBODY: readonly Member[] = []
 
 interface Waiting {
   readonly received: Received
@@ -104,6 +108,19 @@ export class Intake {
     let bytes = 0
     for (const { waitingBytes } of this.#queues.keys()) bytes += waitingBytes
     return bytes
+  }
+
+  /** Members whose update is half in the document, when a client that has half of it may tidy formatted text. */
+  halfTexts(hasMarks: () => boolean): readonly Member[] {
+    let members = NOBODY
+    for (const [member, queue] of this.#queues) {
+      const { stage } = queue[0]!
+      if (stage.name !== 'slices' || !stage.hasBegun) continue
+      const { formats, deletedUnits } = stage.summary
+      stage.makesTidy ??= formats || (deletedUnits > 0 && hasMarks())
+      if (stage.makesTidy) members = [...members, member]
+    }
+    return members
   }
 
   add(received: Received): void {
@@ -207,6 +224,7 @@ export class Intake {
           summary,
           slices: sliceUpdate(received.update, SLICE_BYTES, this.size, this.#deleteCosts),
           hasBegun: false,
+          makesTidy: null,
         }
         return this.#unitOf(member, queue)
       }

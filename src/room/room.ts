@@ -34,6 +34,7 @@ import { Pacer } from './pacer.ts'
 import { Presence, type PresenceSettings, type PresenceTick } from './presence.ts'
 import type { RoomSize, RoomSizeLimits } from './room-size.ts'
 import { salvage } from './salvage.ts'
+import { TextHold } from './text-hold.ts'
 import type { Ticks } from './ticks.ts'
 
 export interface RoomSettings extends PresenceSettings, RoomSizeLimits {
@@ -84,6 +85,7 @@ export class Room {
   readonly #breaks: Breaks
   readonly #ingest: Ingest
   readonly #claims: Claims
+  readonly #hold: TextHold
   readonly #flushJob: Job
   readonly #flushPacer: Pacer
   readonly #presencePacer: Pacer
@@ -102,6 +104,10 @@ export class Room {
     this.presence = new Presence(deps.settings)
     this.#ingest = new Ingest(this.doc, this.size, deps)
     this.#claims = new Claims(this.presence, deps.clock, () => this.#presencePacer.ask())
+    this.#hold = new TextHold(deps.clock, () => {
+      deps.metrics.splitTexts.add()
+      this.#withhold([])
+    })
     const { clock, ticks, settings } = deps
     const { flushIntervalMs, presenceIntervalMs } = settings
     this.#flushJob = new FlushJob(
@@ -167,6 +173,7 @@ export class Room {
   /** Takes in a member: it is asked what it has and told who is here; its own SyncStep1 brings it the board. */
   join(member: Member): void {
     this.members.add(member)
+    member.outbox.withhold(this.#hold.isOn)
     member.repair.request()
     member.outbox.owePresence(this.presence.ids())
   }
@@ -316,6 +323,7 @@ export class Room {
     this.#flushPacer.stop()
     this.#deps.loop.forget(this.#flushJob)
     this.#cancelWait?.()
+    this.#hold.stop()
     this.#presencePacer.stop()
     this.#claims.stop()
     this.#leaveCluster()
@@ -360,6 +368,8 @@ export class Room {
     const log = culprit?.member.log ?? this.#deps.log
     log.error({ err: error, reason: site, ...culpritFacts(culprit) }, 'the document broke and is rebuilt')
     const { level } = broken
+    if (this.#hold.isOn) this.#withhold([])
+    this.#hold.stop()
     for (const { outbox } of this.members) {
       try {
         outbox.rest(level)
@@ -443,6 +453,7 @@ export class Room {
     const { clock, metrics, loop } = this.#deps
     this.#applyRemote(started)
     this.#applyReceived(started, until)
+    this.#holdTexts()
     let now = clock.now()
     this.#ingest.settle(now - started, now)
     if (this.#isWhole && this.#questions.length > 0) now = this.#answerQuestions(now, until)
@@ -504,8 +515,28 @@ export class Room {
         batch = this.#ingest.apply(this.members, until)
       }),
     )
-    if (events !== null) this.#emit(events, batch.soleAuthor, batch.oldest, true)
+    if (events !== null && this.#holdTexts()) this.#emit(events, batch.soleAuthor, batch.oldest, true)
     if (this.#isWhole) this.#ingest.told()
+  }
+
+  /**
+   * While a large update with formatted text is half in the document, members are given nothing of it, and then all at once (FC8):
+   * one that has half of a text would tidy marks away that say something. False: the document broke.
+   */
+  #holdTexts(): boolean {
+    if (!this.#isWhole) return false
+    const writers = this.#attempt('emit', () => this.#ingest.halfTexts(() => this.source.hasMarks))
+    if (writers === null) return false
+    const wasOn = this.#hold.isOn
+    const isOn = this.#hold.keep(writers.length > 0)
+    if (isOn || wasOn) this.#withhold(isOn ? writers : [])
+    return true
+  }
+  /** Whoever writes has all of its own; another's it would have half of. Nobody writes: everybody is given what there is. */
+  #withhold(writers: readonly Member[]): void {
+    for (const member of this.members) {
+      member.outbox.withhold(writers.length > 1 || (writers.length === 1 && writers[0] !== member))
+    }
   }
 
   #applyRemote(started: number): void {

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
 import { contentOf } from '../support/big-board.ts'
-import { addNotes, retypeNotes, seen } from '../support/formatted-board.ts'
+import { addNotes, formattedBoard, retypeNotes, seen } from '../support/formatted-board.ts'
 import { NOTES, type OpenJoiner as Open, openJoiner, serverWithBoards } from '../support/formatted-rooms.ts'
+import { startServer } from '../support/start-server.ts'
+import { stockClient } from '../support/stock-client.ts'
 import { until } from '../support/until.ts'
 
 test('[FC8] a stock client that joins a board of formatted notes with its texts open changes nothing', async (t) => {
@@ -56,3 +58,32 @@ test('[FC8] a reader that fell behind while notes were made and written anew cha
   expect(seen(reader.doc) === was, 'it sees what was there').toBe(true)
   expect(reader.own).toHaveLength(0)
 }, 180_000)
+
+test('[FC8] a board of formatted notes that somebody brings in one message changes for nobody who is there', async (t) => {
+  const server = await startServer(t)
+  for (const seed of [1, 2]) {
+    const room = `board-${seed}`
+    const board = formattedBoard({ ...NOTES, seed })
+    const was = seen(board)
+    const deletes = contentOf(board).deletes
+    const [first, second] = [openJoiner(t, server, room), openJoiner(t, server, room)]
+    await Promise.all([first.synced(), second.synced()])
+    // Its answer to the server's question has all of it.
+    const bringer = stockClient(t, server.url, room, { doc: board })
+    await bringer.synced()
+    await until(
+      () => isDeepStrictEqual(contentOf(second.doc).vector, contentOf(board).vector),
+      'all of it is there',
+      60_000,
+    )
+    second.doc.getMap('other').set('done', true)
+    await until(() => first.doc.getMap('other').get('done') === true, 'an edit after it passes', 60_000)
+    expect([first.own.length, second.own.length]).toEqual([0, 1])
+    for (const { doc } of [first, second]) {
+      expect(seen(doc) === was, 'it is seen as it was').toBe(true)
+      expect(contentOf(doc).deletes).toEqual(deletes)
+    }
+  }
+  expect(await server.metric('ws_split_texts_total')).toBe(0)
+  expect(await server.metric('ws_resyncs_total{direction="out",cause="large_update"}')).toBeGreaterThan(0)
+}, 120_000)

@@ -6,8 +6,11 @@ export class HeldClock implements Clock {
   #soon: (() => void)[] = []
   #timers: { at: number; task: () => void }[] = []
 
+  /** What passes between two looks at it, ms: work takes time. */
+  perLook = 0
+
   /** Bound: it is handed around alone. */
-  readonly now = (): number => this.#now
+  readonly now = (): number => (this.#now += this.perLook)
   soon(task: () => void): void {
     this.#soon.push(task)
   }
@@ -27,6 +30,13 @@ export class HeldClock implements Clock {
   /** Lets time pass without anybody noticing yet: work that takes long. */
   spend(ms: number): void {
     this.#now += ms
+  }
+
+  /** Runs the timers whose moment has come, as a busy loop does between two turns. */
+  runDue(): void {
+    const due = this.#timers.filter(({ at }) => at <= this.#now)
+    this.#timers = this.#timers.filter((timer) => !due.includes(timer))
+    for (const { task } of due) task()
   }
 
   /** One turn of the loop: what asked for `soon` runs, then what it promised. */

@@ -392,3 +392,42 @@ test('[FC2] many clients with backlogs give the loop back between slices', async
   expect(order).toHaveLength(30)
   expect([...order.slice(0, 10)].sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
+
+describe('withheld', () => {
+  test('[FC8] while text is half there nothing of the document goes out, presence does; then one diff, and it is no drop', async () => {
+    const { outbox, received, write, clock, client, doc, metrics, evicted } = await live({ maxCongestedMs: 1000 })
+    const before = received.length
+    outbox.withhold(true)
+    for (let i = 0; i < 40; i++) {
+      write(10)
+      outbox.pushPresence({ bytes: Uint8Array.of(1, 1, 0), ids: [1], at: clock.now() })
+      await clock.advance(100)
+    }
+    expect(received.slice(before).map((frame) => frame[0])).toEqual(Array.from({ length: 40 }, () => 1))
+    expect([outbox.state, evicted.length, metrics.backpressureDrops.value]).toEqual(['behind', 0, 0])
+    outbox.withhold(false)
+    await clock.settle()
+    expect(received.length).toBe(before + 41)
+    expect(outbox.state).toBe('live')
+    expect(client().getText('t').toString()).toBe(doc.getText('t').toString())
+  })
+
+  test('[FC8] what was held for a congested client waits too, and an answer that is asked for meanwhile', async () => {
+    const { outbox, received, write, clock, client, doc, sink } = await live()
+    sink.stall()
+    write(3000)
+    write(10)
+    write(10)
+    outbox.withhold(true)
+    sink.letThrough(Number.POSITIVE_INFINITY)
+    await clock.advance(500)
+    const before = received.length
+    outbox.answer(new Map())
+    await clock.advance(500)
+    expect(received.length).toBe(before)
+    outbox.withhold(false)
+    await clock.settle()
+    expect(decodeFrame(received.at(-1)!).kind).toBe('step2')
+    expect(client().getText('t').toString()).toBe(doc.getText('t').toString())
+  })
+})

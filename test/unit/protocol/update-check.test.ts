@@ -36,6 +36,7 @@ function decoded(bytes: Uint8Array) {
   return {
     structs: structs.filter((each) => !(each instanceof Y.Skip)).length,
     leansOnOthers,
+    formats: items.some((each) => each.content instanceof Y.ContentFormat),
     skips: structs.filter((each) => each instanceof Y.Skip).length,
     types: items.filter((each) => each.content instanceof Y.ContentType).length,
     subdocuments: items.filter((each) => each.content instanceof Y.ContentDoc).length,
