@@ -150,7 +150,7 @@ test.for([
     viewport: { width: width!, height: height! },
     hasTouch: true,
   })
-  const outside = await page.evaluate(`[...document.querySelectorAll('.toolbar button, .top button')]
+  const outside = await page.evaluate(`[...document.querySelectorAll('.toolbar button, .top button, .view-bar button')]
     .filter((button) => button.checkVisibility())
     .filter((button) => {
       const { left, top, right, bottom } = button.getBoundingClientRect()
@@ -159,6 +159,17 @@ test.for([
     })
     .map((button) => button.getAttribute('aria-label'))`)
   expect(outside).toEqual([])
+  // Nor does one bar lie over another.
+  const bars =
+    (await page.evaluate(`['.toolbar', '.style-panel', '.view-bar', '.top-left', '.top-right', '.empty'].map((bar) => {
+    const { left, top, right, bottom } = document.querySelector(bar).getBoundingClientRect()
+    return { bar, left, top, right, bottom }
+  })`)) as Array<{ bar: string; left: number; top: number; right: number; bottom: number }>
+  for (const [i, a] of bars.entries())
+    for (const b of bars.slice(i + 1)) {
+      const over = a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+      expect(over, `${a.bar} and ${b.bar}`).toBe(false)
+    }
 })
 
 test('a pen draws while the palm rests, and afterwards fingers move the view and never draw', async (t) => {

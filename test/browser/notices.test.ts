@@ -93,14 +93,3 @@ test('[AC2] a board that becomes read-only under one’s hands keeps what was wr
   await page.waitForSelector('.toast:has-text("Nothing can be added to this board.")')
   expect(await inPage(page, ({ board }) => board.shapes.size)).toBe(1)
 })
-
-test('an idle page keeps its one connection', async (t) => {
-  const server = await startServer(t)
-  const page = await openBoard(t, server.httpUrl, 'idle')
-  await page.waitForTimeout(12_000)
-  await lineIs(page, 'connected')
-  const answered = await inPage(page, ({ connection }) => connection.meter.framesIn)
-  expect(answered).toBeGreaterThan(2)
-  expect(await server.metric('ws_active_sockets')).toBe(1)
-  expect(await server.metric('ws_closes_total{code="1000"}')).toBe(0)
-})

@@ -16,6 +16,7 @@ import type { Toasts } from './toast.ts'
 const UNDO_PAUSE_MS = 1_000
 /** Phones zoom the whole page into a field of smaller letters; where the words are smaller, the field is scaled down. */
 const LEAST_FIELD_FONT_PX = 16
+const byFinger = matchMedia('(pointer: coarse)')
 
 /** The one replaced stretch between two texts; never through the middle of a surrogate pair. */
 export function textChange(before: string, after: string): TextChange {
@@ -82,7 +83,7 @@ export function textEditor({
     // Turned around its own middle, where the field's transform has its origin too.
     const middle = view.toScreen({ x: words.x + words.w / 2, y: words.y + words.h / 2 })
     const { style } = field
-    const larger = Math.max(1, LEAST_FIELD_FONT_PX / words.size)
+    const larger = byFinger.matches ? Math.max(1, LEAST_FIELD_FONT_PX / words.size) : 1
     const [w, h] = [words.w * larger, words.h * larger]
     style.transform = `translate(${middle.x - w / 2}px, ${middle.y - h / 2}px) scale(${view.zoom / larger}) rotate(${shape.box[4]}rad)`
     style.width = `${w}px`
