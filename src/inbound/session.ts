@@ -335,7 +335,11 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
       shed: () => {
         // One that is ending already has had its time.
         if (outbox?.state === 'ending') this.#sink.cut()
-        else this.end(CLOSE.memoryShort)
+        else {
+          // A few bytes in there may be a hundred times as many in the document.
+          if (this.#state.name === 'joined') this.#state.room.giveUpWaiting(this.#state.member)
+          this.end(CLOSE.memoryShort)
+        }
       },
     }
   }

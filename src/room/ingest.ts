@@ -134,6 +134,10 @@ export class Ingest {
   }
 
   /** A member is gone: what it sent is still taken in. */
+  /** Forgets what waits of a member that has it still. */
+  giveUpWaiting(member: Member): void {
+    this.#intake.forget(member)
+  }
   left(member: Member): void {
     this.#writers.left(member)
   }

@@ -134,7 +134,10 @@ export class RoomRegistry {
   }
   /** Closes a room's members and takes it out of memory, as soon as it is saved. */
   #shed(name: string, entry: Entry): void {
-    for (const { outbox } of [...entry.room.members]) outbox.end(CLOSE.memoryShort)
+    for (const member of [...entry.room.members]) {
+      entry.room.giveUpWaiting(member)
+      member.outbox.end(CLOSE.memoryShort)
+    }
     entry.cancelIdle?.()
     entry.cancelIdle = null
     this.#errors.background(this.#leaveMemory(name, entry))

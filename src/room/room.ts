@@ -178,6 +178,10 @@ export class Room {
     member.outbox.owePresence(this.presence.ids())
   }
 
+  /** Memory is short, and a member is about to be closed for it: what waits of it is not applied, it brings it again. */
+  giveUpWaiting(member: Member): void {
+    this.#ingest.giveUpWaiting(member)
+  }
   leave(member: Member): void {
     if (!this.members.delete(member)) return
     member.repair.stop()
