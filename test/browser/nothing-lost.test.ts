@@ -37,6 +37,23 @@ test('a stroke in progress survives a tool key, Ctrl+Z and a pointer that the sy
   expect(page.complaints).toEqual([])
 })
 
+test('a stroke that somebody else deletes while it is drawn is there when the pen is lifted', async (t) => {
+  const server = await startServer(t)
+  const a = await openBoard(t, server.httpUrl, 'deleted-stroke')
+  const b = await openBoard(t, server.httpUrl, 'deleted-stroke')
+  await a.keyboard.press('p')
+  await a.mouse.move(400, 300)
+  await a.mouse.down()
+  await a.mouse.move(500, 330, { steps: 12 })
+  await untilInPage(b, ({ board }) => board.shapes.size === 1)
+  await inPage(b, ({ board }) => board.remove([...board.shapes.keys()]))
+  await untilInPage(a, ({ board }) => board.shapes.size === 0)
+  await a.mouse.move(600, 300, { steps: 12 })
+  await a.mouse.up()
+  await agree(a, b, 1)
+  expect((await plain(b))[0]!.box.slice(2, 4).map(Math.round)).toEqual([200, 30])
+})
+
 test('a note that somebody else deletes while one writes in it says so, and the words are kept', async (t) => {
   const server = await startServer(t)
   const a = await openBoard(t, server.httpUrl, 'deleted-note')

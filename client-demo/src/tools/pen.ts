@@ -56,18 +56,22 @@ export function penTool({ board, history, renderer, look, view }: Bench): Tool {
     stroke.written = stroke.points.length
   }
 
-  const finish = () => {
+  /** Gives the id of what was drawn. */
+  const finish = (): string | undefined => {
     if (!stroke) return
     window.clearTimeout(stroke.timer)
     write()
-    const { id, x, y } = stroke
+    const { x, y, color, width, points } = stroke
+    let id: string | undefined = stroke.id
     stroke = null
     const stored = board.shapes.get(id)
-    if (stored) {
-      const rect = strokeRect(stored.points)
-      board.setBoxes(new Map([[id, [x + rect.x, y + rect.y, rect.w, rect.h, 0]]]))
-    }
+    const rect = strokeRect(stored?.points ?? points)
+    const box = [x + rect.x, y + rect.y, rect.w, rect.h, 0] as const
+    if (stored) board.setBoxes(new Map([[id, box]]))
+    // Somebody deleted it under the pen: whoever drew it has seen the whole of it until now.
+    else id = board.create([{ kind: 'pen', box, color, width, points }])[0]
     renderer.lift('pen', new Set())
+    return id
   }
 
   return {
@@ -86,10 +90,11 @@ export function penTool({ board, history, renderer, look, view }: Bench): Tool {
       add(press)
       finish()
     },
-    interrupt: finish,
-    cancel() {
-      const id = stroke?.id
+    interrupt() {
       finish()
+    },
+    cancel() {
+      const id = finish()
       if (id) board.remove([id])
     },
     paint(ctx, _view, theme) {
