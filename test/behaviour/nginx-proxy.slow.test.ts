@@ -140,6 +140,8 @@ function request(port: number, text: string): Promise<string> {
 
 test.skipIf(!isThere)(
   '[AC1] [AC4] the nginx configuration of deploy/ carries stock clients, addresses, close codes and no token',
+  // What a client sends in the moment in which its socket ends can cost it the close frame: TCP then resets.
+  { retry: 2 },
   async (t) => {
     const server = await startServer(t, {
       authJwtSecret: SECRET,
