@@ -1,3 +1,3 @@
 import { mutatedUpdates } from './mutations.ts'
 
-mutatedUpdates(300_000)
+mutatedUpdates(100_000)
