@@ -51,11 +51,6 @@ export function isNoisy(lines: readonly Line[], scenario: string): boolean {
   return disturbed.length * 3 > runs.length
 }
 
-/** The lowest of the rounds: for a server "at its best". */
-export function best(line: Line, name: keyof Figures): number {
-  return Math.min(...line.rounds.map(({ figures }) => figures[name] ?? Number.POSITIVE_INFINITY))
-}
-
 /** The line of one scenario and server. What was done wrong has no figures worth comparing. */
 export function find(lines: readonly Line[], scenario: string, server: ServerId, variant?: string): Line | undefined {
   return lines.find(

@@ -62,7 +62,7 @@ test(`[LT1] [MM1] [SP1] [RB1] twenty people draw for ${SECONDS} s beside ten att
   expect(beside.edits).toBeGreaterThan(PEOPLE * (PEOPLE - 1) * 5 * SECONDS)
   expect(after.reconnects).toBe(0)
   expect(after.equal).toBe(true)
-  // A machine that is busy with something else stalls the people's own process as well.
+  // 150 ms are wanted and not reached yet: some 450 where server, attackers and people share two cores. This catches disasters.
   expect(beside.p99).toBeLessThan(3000)
   expect((await fetch(`${server.httpUrl}/healthz`)).status).toBe(200)
   // All of it was noticed.
