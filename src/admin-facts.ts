@@ -1,9 +1,9 @@
 /** What the admin pages ask of the server, gathered from the rooms, the sessions and the authorizer. */
 import * as Y from 'yjs'
+import type { Authorizer } from './access/authorizer.ts'
+import { concerns } from './access/revocations.ts'
 import type { AdminFacts } from './http/admin.ts'
-import type { Authorizer } from './inbound/authorizer.ts'
 import type { Reception } from './inbound/reception.ts'
-import { concerns } from './inbound/revocations.ts'
 import type { Clock } from './observe/clock.ts'
 import { CLOSE } from './protocol/close-reasons.ts'
 import { boardAsJson } from './room/board-json.ts'

@@ -7,8 +7,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import * as Y from 'yjs'
+import { applyChecked, hasGaps, partsOf, readBoard } from './keeping/board-document.ts'
 import { systemClock } from './observe/clock.ts'
-import { applyChecked, hasGaps, partsOf, readBoard } from './room/board-document.ts'
 import { LmdbStorage } from './storage/lmdb-storage.ts'
 import { byteSum, reasonOf, StorageError } from './storage/storage.ts'
 

@@ -3,6 +3,7 @@
  *   frame ─▶ decode ─▶ echo? ─▶ budgets ─▶ rights ─▶ structural check ─▶ room
  */
 import * as Y from 'yjs'
+import type { Grant } from '../access/grant.ts'
 import type { Shares } from '../budget/share.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
@@ -16,13 +17,12 @@ import {
   type PresenceLimits,
   presenceLimit,
 } from '../protocol/presence-frame.ts'
-import { CHECK_LIMITS, checkStateVector, checkUpdate, type UpdateSummary } from '../protocol/update-check.ts'
 import { readVarUint } from '../protocol/varuint.ts'
 import { CHECK_AT_ONCE_BYTES } from '../room/intake.ts'
 import type { Member } from '../room/member.ts'
 import type { Room } from '../room/room.ts'
+import { CHECK_LIMITS, checkStateVector, checkUpdate, type UpdateSummary } from '../update/update-check.ts'
 import type { Backlog } from './backlog.ts'
-import type { Grant } from './grant.ts'
 import { PresenceGate, type PresenceGateEvents } from './presence-gate.ts'
 import { RateLimiter, type Rates } from './rate-limiter.ts'
 import type { Reputation } from './reputation.ts'

@@ -6,18 +6,18 @@
  * an HTTP refusal for ever; but only so often (RepeatedRefusals), and only so many at a time (Doorway).
  */
 import { createHash } from 'node:crypto'
+import type { Authorizer } from '../access/authorizer.ts'
+import { clientAddress } from '../access/client-address.ts'
+import { readCredentials } from '../access/credentials.ts'
+import { isOriginAllowed, type OriginSettings } from '../access/origin-check.ts'
 import type { Lingering } from '../budget/lingering.ts'
 import type { LongPlace, MessageRoom } from '../budget/message-room.ts'
 import type { FrameSink } from '../outbound/frame-sink.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
+import { roomName } from '../protocol/room-name.ts'
 import type { Absent } from './absent.ts'
-import type { Authorizer } from './authorizer.ts'
-import { clientAddress } from './client-address.ts'
 import type { ConnectionLimits, Place } from './connection-limits.ts'
-import { readCredentials } from './credentials.ts'
-import { isOriginAllowed, type OriginSettings } from './origin-check.ts'
 import { RepeatedRefusals } from './repeated-refusals.ts'
-import { roomName } from './room-name.ts'
 import { type Admission, Session, type SessionDeps, type SessionRequest } from './session.ts'
 import type { Answer, Guest, Upgrade, Welcome } from './upgrade.ts'
 

@@ -7,8 +7,8 @@
  * SyncStep1 of the client's is not dropped but handled when there are tokens.
  */
 import type { Clock } from '../observe/clock.ts'
-import type { UpdateSummary } from '../protocol/update-check.ts'
 import type { Repair } from '../room/repair.ts'
+import type { UpdateSummary } from '../update/update-check.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /** Share of the token capacity that must be there before a limited client is asked to send again. */

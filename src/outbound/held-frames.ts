@@ -1,4 +1,4 @@
-import { DeleteRanges, type StateVector } from './diff-cursor.ts'
+import { DeleteRanges, type StateVector } from '../diff/diff-cursor.ts'
 import type { SyncFrame } from './outgoing.ts'
 
 /** What a client lacks at most that was given nothing of some frames: from these clocks on, and these deletions. */

@@ -1,5 +1,5 @@
 /** What a room hands to its members' outboxes: encoded once, the same bytes for everybody. */
-import type { DeleteSet, StateVector } from './diff-cursor.ts'
+import type { DeleteSet, StateVector } from '../diff/diff-cursor.ts'
 
 /** One Yjs `update` event. */
 export interface SyncFrame {

@@ -3,7 +3,7 @@
  * collected struct, one clock a list of thousands, and where a struct is split all of its author's behind it move.
  */
 import * as Y from 'yjs'
-import type { DeleteGuide } from '../protocol/update-slices.ts'
+import type { DeleteGuide } from '../update/update-slices.ts'
 
 /** An author's structs that move in the time that one takes to be deleted, twice: a range is split off at both ends. */
 const MOVED_STRUCTS = 512

@@ -3,16 +3,10 @@
  * whatever was asked before: what a part says about others means nothing until they are there.
  */
 import * as Y from 'yjs'
-import { withoutKnown } from '../protocol/known-structs.ts'
-import {
-  DeletedClocks,
-  judgePlaces,
-  type KnownPlaces,
-  type Parent,
-  type PlaceFault,
-} from '../protocol/struct-places.ts'
-import { MAX_TYPE_DEPTH, typeDepth } from '../protocol/type-nesting.ts'
-import type { UpdateSummary } from '../protocol/update-check.ts'
+import { withoutKnown } from '../update/known-structs.ts'
+import { DeletedClocks, judgePlaces, type KnownPlaces, type Parent, type PlaceFault } from '../update/struct-places.ts'
+import { MAX_TYPE_DEPTH, typeDepth } from '../update/type-nesting.ts'
+import type { UpdateSummary } from '../update/update-check.ts'
 import { typeLevels } from './type-levels.ts'
 
 /** Why an update is refused that passed the check of its bytes: labels of `ws_message_errors_total`. */

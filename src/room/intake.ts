@@ -4,15 +4,15 @@
  * up the others. What is not small is checked in steps and comes out in slices (IN5, LT2).
  */
 import type { LoopTime } from '../budget/loop-time.ts'
-import { PLACED_WEIGHT, SliceSize } from '../protocol/slice-size.ts'
+import { PLACED_WEIGHT, SliceSize } from '../update/slice-size.ts'
 import {
   checkUpdateInSteps,
   type MalformedUpdate,
   stripUnknownDeletes,
   type UpdateCheck,
   type UpdateSummary,
-} from '../protocol/update-check.ts'
-import { SLICE_BYTES, sliceUpdate } from '../protocol/update-slices.ts'
+} from '../update/update-check.ts'
+import { SLICE_BYTES, sliceUpdate } from '../update/update-slices.ts'
 import type { DeleteCosts } from './delete-costs.ts'
 import type { Member } from './member.ts'
 

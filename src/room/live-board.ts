@@ -5,9 +5,9 @@
  */
 import type * as Y from 'yjs'
 import type { LoopTime } from '../budget/loop-time.ts'
+import { DeleteRanges, DiffCursor, DiffSource, type StateVector } from '../diff/diff-cursor.ts'
+import { applyStored } from '../keeping/apply-stored.ts'
 import type { BreakSite } from '../observe/metrics.ts'
-import { DeleteRanges, DiffCursor, DiffSource, type StateVector } from '../outbound/diff-cursor.ts'
-import { applyStored } from './apply-stored.ts'
 import { BoardDoc } from './board-doc.ts'
 import { liveWeight } from './live-weight.ts'
 import { RoomSize, type RoomSizeLimits } from './room-size.ts'

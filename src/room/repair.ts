@@ -4,7 +4,7 @@
  * reply (IN4): it waits here, under a bound, and the author is asked for what is missing.
  */
 import type { Clock } from '../observe/clock.ts'
-import type { Gap } from '../protocol/update-gaps.ts'
+import type { Gap } from '../update/update-gaps.ts'
 
 /** An update that cannot be applied yet, or the part of one that could not. */
 export interface ParkedPart {

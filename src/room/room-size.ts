@@ -5,8 +5,8 @@
  */
 import type * as Y from 'yjs'
 import type { LoopTime } from '../budget/loop-time.ts'
-import { authorCount, authorsOf } from '../protocol/update-authors.ts'
-import type { UpdateSummary } from '../protocol/update-check.ts'
+import { authorCount, authorsOf } from '../update/update-authors.ts'
+import type { UpdateSummary } from '../update/update-check.ts'
 import { CONTAINER_BYTES, MOST_WEIGHT_PER_BYTE, TYPE_BYTES } from './live-weight.ts'
 import { MeasuredSum } from './measured-sum.ts'
 

@@ -4,10 +4,10 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
-import { encodeDeletes } from '../outbound/delete-ranges.ts'
-import type { StateVector } from '../outbound/diff-cursor.ts'
-import { checkUpdateInSteps } from '../protocol/update-check.ts'
-import { sliceUpdate } from '../protocol/update-slices.ts'
+import type { StateVector } from '../diff/diff-cursor.ts'
+import { encodeDeletes } from '../diff/owed-deletes.ts'
+import { checkUpdateInSteps } from '../update/update-check.ts'
+import { sliceUpdate } from '../update/update-slices.ts'
 
 type Struct = Y.Item | Y.GC
 

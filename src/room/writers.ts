@@ -4,7 +4,7 @@
  * as if it had written that; what it sends then contradicts nothing, and stands on something else than here. So whoever goes on
  * for another is asked for what comes before: an answer that says the same as the document makes it the writer (IN8).
  */
-import type { AuthorSection } from '../protocol/update-check.ts'
+import type { AuthorSection } from '../update/update-check.ts'
 import type { Member } from './member.ts'
 
 /** Updates of more authors than this are no edits by hand: nobody becomes a writer by them, and nobody is asked. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { checkStateVector, checkUpdate, stripUnknownDeletes } from '../../src/protocol/update-check.ts'
-import { sliceUpdate } from '../../src/protocol/update-slices.ts'
+import { checkStateVector, checkUpdate, stripUnknownDeletes } from '../../src/update/update-check.ts'
+import { sliceUpdate } from '../../src/update/update-slices.ts'
 import { fuzzSeed, Random, randomUpdates } from '../support/random-docs.ts'
 
 /** Bytes that mean something in many places: small counts, flags, value tags, lengths, ends of varints. */

@@ -5,7 +5,7 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
-import type { ParentType } from '../../src/outbound/root-names.ts'
+import type { ParentType } from '../../src/diff/root-types.ts'
 import { Random } from './random.ts'
 import { listValue, randomBytes, randomText, randomValue } from './random-values.ts'
 

@@ -6,16 +6,20 @@ import { expect, test } from 'vitest'
 const src = join(import.meta.dirname, '../../src')
 
 const MAY: Record<string, readonly string[]> = {
-  protocol: [],
   observe: [],
-  storage: ['protocol', 'observe'],
-  cluster: ['protocol', 'observe'],
-  budget: ['protocol', 'observe'],
-  outbound: ['budget', 'protocol', 'observe'],
-  room: ['outbound', 'budget', 'protocol', 'observe', 'storage', 'cluster'],
-  inbound: ['room', 'outbound', 'budget', 'protocol', 'observe'],
-  http: ['budget', 'protocol', 'observe'],
-  uws: ['inbound', 'http', 'outbound', 'budget', 'protocol', 'observe'],
+  protocol: [],
+  diff: [],
+  cluster: ['observe'],
+  storage: ['observe'],
+  budget: ['observe'],
+  access: ['protocol', 'observe'],
+  update: ['protocol', 'observe'],
+  outbound: ['diff', 'protocol', 'budget', 'observe'],
+  keeping: ['diff', 'update', 'storage', 'budget', 'observe'],
+  room: ['outbound', 'keeping', 'diff', 'update', 'protocol', 'storage', 'cluster', 'budget', 'observe'],
+  inbound: ['room', 'access', 'outbound', 'update', 'protocol', 'budget', 'observe'],
+  http: ['protocol', 'budget', 'observe'],
+  uws: ['inbound', 'http', 'outbound', 'protocol', 'budget', 'observe'],
 }
 /** Of these folders other folders see the interfaces only. */
 const INTERFACES: Record<string, readonly string[]> = {

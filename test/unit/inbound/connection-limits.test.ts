@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { parseDescriptorLimit, readDescriptors } from '../../../src/budget/descriptor-limit.ts'
 import {
   type ConnectionLimitSettings,
   createConnectionLimits,
   type Place,
 } from '../../../src/inbound/connection-limits.ts'
-import { parseDescriptorLimit, readDescriptors } from '../../../src/inbound/descriptor-limit.ts'
 
 function limits(settings: Partial<ConnectionLimitSettings>) {
   return createConnectionLimits({ maxConnections: 1000, maxConnectionsPerIp: 100, descriptors: null, ...settings })

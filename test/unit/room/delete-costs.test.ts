@@ -1,9 +1,9 @@
 /** What deleting takes in a document, which neither its bytes nor its clocks tell. */
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { SliceSize } from '../../../src/protocol/slice-size.ts'
-import { sliceUpdate } from '../../../src/protocol/update-slices.ts'
 import { DeleteCosts } from '../../../src/room/delete-costs.ts'
+import { SliceSize } from '../../../src/update/slice-size.ts'
+import { sliceUpdate } from '../../../src/update/update-slices.ts'
 import { WireClient, World } from '../../support/memory-world.ts'
 import { varuint } from '../../support/update-bytes.ts'
 

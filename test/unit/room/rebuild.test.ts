@@ -1,7 +1,7 @@
 /** A call into Yjs that throws condemns the room's document, and nothing else. */
 import { afterEach, expect, test, vi } from 'vitest'
 import * as Y from 'yjs'
-import { DiffCursor } from '../../../src/outbound/diff-cursor.ts'
+import { DiffCursor } from '../../../src/diff/diff-cursor.ts'
 import { contentOf, WireClient, World, type WorldOptions } from '../../support/memory-world.ts'
 import { atClient, isAtClient } from '../../support/yjs-faults.ts'
 
