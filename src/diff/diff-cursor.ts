@@ -11,13 +11,13 @@ import { type Place, type StateVector, WHOLE } from './diff-cache.ts'
 import type { DiffSource } from './diff-source.ts'
 import type { Receiver } from './formatted-text.ts'
 import { type GroupOutcome, GroupWriter } from './group-writer.ts'
-import type { DeleteRanges, DeleteSet } from './owed-deletes.ts'
+import type { DeleteSet, OwedDeletes } from './owed-deletes.ts'
 import { NO_STRUCTS, PartWriter, type StructPart } from './part-writer.ts'
 import type { ParentType } from './root-types.ts'
 
 export type { StateVector } from './diff-cache.ts'
 export { DiffSource } from './diff-source.ts'
-export { DeleteRanges, type DeleteSet } from './owed-deletes.ts'
+export { type DeleteSet, OwedDeletes } from './owed-deletes.ts'
 
 /** Bytes of a part: a frame that the slowest links still take in a second or less (FC1, FC8). */
 export const PART_BYTES = 64 * 1024
@@ -54,7 +54,7 @@ export class DiffCursor implements Receiver {
   private later: Map<number, number> | null = null
   /** Authors whose structs went out, over `base`. */
   private readonly advanced = new Map<number, number>()
-  private deletes: DeleteRanges
+  private deletes: OwedDeletes
   private place: Place
   private sentMarks = false
   /** A whole delete set that is on its way; `deletes` then holds what came after it. */
@@ -65,14 +65,14 @@ export class DiffCursor implements Receiver {
 
   /**
    * `sent`: what the receiver has; it may name authors and clocks the document does not have. It is kept and must not
-   * change. `deletes`: what it is owed of deletions, given away to the cursor: `DeleteRanges.full()` for a joiner, what
+   * change. `deletes`: what it is owed of deletions, given away to the cursor: `OwedDeletes.full()` for a joiner, what
    * was accumulated since the first frame it missed for a resync.
    *
    * With a `version`, `sent` names only authors of whom the receiver lacks something: of the others it has what the document
    * had at that version. Such a cursor costs what changed, however many authors there are, and has to be told of the
    * clocks of every later transaction as well.
    */
-  constructor(source: DiffSource, sent: StateVector, deletes: DeleteRanges, version = WHOLE) {
+  constructor(source: DiffSource, sent: StateVector, deletes: OwedDeletes, version = WHOLE) {
     this.source = source
     this.base = sent
     this.version = version

@@ -7,8 +7,8 @@ import { collectedIn } from './collected-deletes.ts'
 import { DeleteScan, DeleteSnapshot } from './delete-snapshot.ts'
 import { DIFF_CACHE_LIMITS, DiffCache, type DiffCacheLimits, type StateVector } from './diff-cache.ts'
 import { MarkSearch } from './formatted-text.ts'
-import { DeleteRanges } from './owed-deletes.ts'
-import { RootNames } from './root-types.ts'
+import { OwedDeletes } from './owed-deletes.ts'
+import { RootTypes } from './root-types.ts'
 
 /**
  * Changes for which a snapshot of the delete set is kept when no client asks for it. Reading one takes 10 ms on a 20 MB
@@ -34,13 +34,13 @@ interface HeldSnapshot {
   readonly scan: DeleteScan
   snapshot: DeleteSnapshot | null
   /** What was deleted since the scan began. */
-  since: DeleteRanges
+  since: OwedDeletes
   usedAt: number
 }
 
 export class DiffSource {
   readonly doc: Y.Doc
-  readonly names: RootNames
+  readonly names: RootTypes
   readonly cache: DiffCache
   /** Called by whoever reads the document when that throws: it is broken, and its room has to do without it. */
   broke: (error: unknown) => void = (error) => {
@@ -62,7 +62,7 @@ export class DiffSource {
   constructor(doc: Y.Doc, limits: Partial<DiffSourceLimits> = {}) {
     this.doc = doc
     this.recentAuthors = limits.recentAuthors ?? RECENT_AUTHORS
-    this.names = new RootNames(doc)
+    this.names = new RootTypes(doc)
     this.cache = new DiffCache({ ...DIFF_CACHE_LIMITS, ...limits })
     this.marks = new MarkSearch(doc.store)
     this.onTransaction = (transaction) => this.noteChange(transaction)
@@ -124,17 +124,17 @@ export class DiffSource {
    * The document's whole delete set, as a snapshot and what was deleted after it. A snapshot that fits `maxBytes` is
    * always brought up to date, so that a small set goes out in one piece.
    */
-  fullDeletes(maxBytes: number): { snapshot: DeleteSnapshot; since: DeleteRanges } {
+  fullDeletes(maxBytes: number): { snapshot: DeleteSnapshot; since: OwedDeletes } {
     const held = this.hold()
     held.snapshot ??= held.scan.finish()
     if (!held.since.isEmpty && held.snapshot.size <= maxBytes) {
-      const all = new DeleteRanges(Number.POSITIVE_INFINITY)
+      const all = new OwedDeletes(Number.POSITIVE_INFINITY)
       for (const { client, bounds } of held.snapshot.ranges) {
         for (let i = 0; i < bounds.length; i += 2) all.addRange(client, bounds[i]!, bounds[i + 1]! - bounds[i]!)
       }
       all.addAll(held.since)
       held.snapshot = new DeleteSnapshot(all.byAuthor())
-      held.since = new DeleteRanges()
+      held.since = new OwedDeletes()
     }
     return { snapshot: held.snapshot, since: held.since.clone() }
   }
@@ -152,7 +152,7 @@ export class DiffSource {
   }
 
   private hold(): HeldSnapshot {
-    this.held ??= { scan: new DeleteScan(this.doc.store), snapshot: null, since: new DeleteRanges(), usedAt: 0 }
+    this.held ??= { scan: new DeleteScan(this.doc.store), snapshot: null, since: new OwedDeletes(), usedAt: 0 }
     this.held.usedAt = this.changes
     return this.held
   }

@@ -9,10 +9,10 @@
  */
 import * as Y from 'yjs'
 import { isMark, isRemovedFromFormatted, needsOf, type Receiver, type TextNeeds } from './formatted-text.ts'
-import { DeleteRanges } from './owed-deletes.ts'
+import { OwedDeletes } from './owed-deletes.ts'
 import { encodeRuns, FRAME_BYTES, Run, resetScratch } from './part-runs.ts'
 import { NO_STRUCTS, type StructPart } from './part-writer.ts'
-import type { ParentType, RootNames } from './root-types.ts'
+import type { ParentType, RootTypes } from './root-types.ts'
 import { parentId } from './struct-writer.ts'
 
 /** Items of formatted texts looked at for one part, about 2 ms. A text that is longer is cut wherever a part is full. */
@@ -90,7 +90,7 @@ export type GroupOutcome = 'written' | 'full' | 'too_long'
 
 export class GroupWriter {
   private readonly store: Y.Doc['store']
-  private readonly names: RootNames
+  private readonly names: RootTypes
   private readonly receiver: Receiver
   private readonly partBytes: number
   private readonly wholeBytes: number
@@ -111,7 +111,7 @@ export class GroupWriter {
   private lastAuthor: number | null = null
 
   /** `wholeBytes`: what a part may hold when it is a single group; other parts hold `partBytes`. */
-  constructor(store: Y.Doc['store'], names: RootNames, receiver: Receiver, partBytes: number, wholeBytes: number) {
+  constructor(store: Y.Doc['store'], names: RootTypes, receiver: Receiver, partBytes: number, wholeBytes: number) {
     this.store = store
     this.names = names
     this.receiver = receiver
@@ -159,7 +159,7 @@ export class GroupWriter {
 
   /** Put in order first: in the order of a text, each of a hundred thousand ranges would move most of those before it. */
   private deleteSet(): Uint8Array | null {
-    const ranges = new DeleteRanges(Number.POSITIVE_INFINITY)
+    const ranges = new OwedDeletes(Number.POSITIVE_INFINITY)
     this.deletes.sort(([client, clock], [other, otherClock]) => client - other || clock - otherClock)
     for (const [client, clock, length] of this.deletes) ranges.addRange(client, clock, length)
     return ranges.take(Number.POSITIVE_INFINITY, true)

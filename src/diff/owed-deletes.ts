@@ -20,7 +20,7 @@ const FEW_RANGES = 8
  * Accumulated delete ranges, merged per author. Bounded: over `maxRanges` they are forgotten, `isFull` turns true and the
  * whole delete set of the document is owed. Mutable; whoever hands one to a cursor gives it away.
  */
-export class DeleteRanges {
+export class OwedDeletes {
   private readonly maxRanges: number
   /** Per author start, end, start, end …, ascending, neither touching nor overlapping. */
   private readonly authors = new Map<number, number[]>()
@@ -31,8 +31,8 @@ export class DeleteRanges {
     this.maxRanges = maxRanges
   }
 
-  static full(): DeleteRanges {
-    const all = new DeleteRanges()
+  static full(): OwedDeletes {
+    const all = new OwedDeletes()
     all.full = true
     return all
   }
@@ -93,7 +93,7 @@ export class DeleteRanges {
     this.grow((bounds.length - before) / 2)
   }
 
-  addAll(other: DeleteRanges): void {
+  addAll(other: OwedDeletes): void {
     if (other.full) this.turnFull()
     for (const [client, bounds] of other.authors) {
       for (let i = 0; i < bounds.length; i += 2) this.addRange(client, bounds[i]!, bounds[i + 1]! - bounds[i]!)
@@ -108,8 +108,8 @@ export class DeleteRanges {
     return at < bounds.length && bounds[at]! <= clock
   }
 
-  clone(): DeleteRanges {
-    const copy = new DeleteRanges(this.maxRanges)
+  clone(): OwedDeletes {
+    const copy = new OwedDeletes(this.maxRanges)
     copy.full = this.full
     copy.ranges = this.ranges
     for (const [client, bounds] of this.authors) copy.authors.set(client, bounds.slice())
@@ -155,7 +155,7 @@ export class DeleteRanges {
 
 /** A delete set as an update of its own, whole. */
 export function encodeDeletes(deleteSet: DeleteSet): Uint8Array {
-  const ranges = new DeleteRanges(Number.POSITIVE_INFINITY)
+  const ranges = new OwedDeletes(Number.POSITIVE_INFINITY)
   ranges.add(deleteSet)
   const deletes = ranges.take(Number.POSITIVE_INFINITY, true) ?? Uint8Array.of(0)
   const update = new Uint8Array(deletes.length + 1)

@@ -4,7 +4,7 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
-import type { RootNames } from './root-types.ts'
+import type { RootTypes } from './root-types.ts'
 import { type Struct, StructWriter, varUintSize } from './struct-writer.ts'
 
 /** A struct is at least 2 bytes, so 3 bytes hold the struct count of any part below 4 MiB. */
@@ -56,7 +56,7 @@ export class Run {
    * Writes the next struct, or the piece of it that fits `room`, of a part of `partBytes`. With `must` at least a piece.
    * Returns the bytes written; 0 when nothing fitted.
    */
-  write(room: number, partBytes: number, must: boolean, names: RootNames): number {
+  write(room: number, partBytes: number, must: boolean, names: RootTypes): number {
     const { struct } = this
     const offset = this.clock - struct.id.clock
     const start = scratch.length

@@ -6,7 +6,7 @@
 import * as Y from 'yjs'
 import { isMark, isRemovedFromFormatted } from './formatted-text.ts'
 import { encodeRuns, FRAME_BYTES, Run, resetScratch } from './part-runs.ts'
-import type { RootNames } from './root-types.ts'
+import type { RootTypes } from './root-types.ts'
 import { parentId } from './struct-writer.ts'
 
 /** One part's structs as an update with an empty delete set. */
@@ -46,7 +46,7 @@ class WaitingRun extends Run {
 
 export class PartWriter {
   private readonly store: Y.Doc['store']
-  private readonly names: RootNames
+  private readonly names: RootTypes
   private readonly sentOf: (client: number) => number
   private readonly partBytes: number
   private readonly runs = new Map<number, WaitingRun>()
@@ -57,7 +57,7 @@ export class PartWriter {
   /** What was deleted in formatted texts was written. */
   hasRemovals = false
 
-  constructor(store: Y.Doc['store'], names: RootNames, sentOf: (client: number) => number, partBytes: number) {
+  constructor(store: Y.Doc['store'], names: RootTypes, sentOf: (client: number) => number, partBytes: number) {
     this.store = store
     this.names = names
     this.sentOf = sentOf

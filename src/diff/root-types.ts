@@ -8,7 +8,7 @@ export type ParentType = Y.AbstractType<any>
  * The names of a document's root types. Yjs looks a name up by walking all of them, for every struct that needs it: with
  * 60 000 roots that alone takes seconds per encode. Here one walk serves all until a new root appears.
  */
-export class RootNames {
+export class RootTypes {
   private readonly doc: Y.Doc
   private names = new WeakMap<ParentType, string>()
 

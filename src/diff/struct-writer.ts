@@ -6,7 +6,7 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
-import type { ParentType, RootNames } from './root-types.ts'
+import type { ParentType, RootTypes } from './root-types.ts'
 
 export type Struct = Y.Item | Y.GC
 
@@ -50,7 +50,7 @@ export class StructWriter {
    * the rest of the struct, a piece of it, or 0 when nothing was written. A piece shorter than `minPiece` bytes is not
    * worth its header and not written. With `must`, at least the smallest possible piece is written, over `room` if need be.
    */
-  write(struct: Struct, offset: number, room: number, minPiece: number, must: boolean, names: RootNames): number {
+  write(struct: Struct, offset: number, room: number, minPiece: number, must: boolean, names: RootTypes): number {
     const start = this.rest.cpos
     const rest = struct.length - offset
     if (struct instanceof Y.GC) {
@@ -73,7 +73,7 @@ export class StructWriter {
     return this.keep(start, rest, room, must)
   }
 
-  private header(item: Y.Item, offset: number, names: RootNames): void {
+  private header(item: Y.Item, offset: number, names: RootTypes): void {
     const { rest } = this
     const { rightOrigin, parentSub } = item
     const continues = offset > 0

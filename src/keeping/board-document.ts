@@ -1,6 +1,6 @@
 /** A stored board as a document outside any room: for the tools that look at boards while nobody is in them. */
 import * as Y from 'yjs'
-import { DeleteRanges, DiffCursor, DiffSource, type StateVector } from '../diff/diff-cursor.ts'
+import { DiffCursor, DiffSource, OwedDeletes, type StateVector } from '../diff/diff-cursor.ts'
 import { type BadRecord, reasonOf, type Storage } from '../storage/storage.ts'
 import { applyStored, storedSlices } from './apply-stored.ts'
 
@@ -84,7 +84,7 @@ export function hasGaps({ store }: Y.Doc): boolean {
 /** What the document has beyond `has`, all deletions included, as valid updates of about 64 KiB in causal order. */
 export function partsOf(doc: Y.Doc, has: StateVector = new Map()): Uint8Array[] {
   const source = new DiffSource(doc)
-  const cursor = new DiffCursor(source, has, DeleteRanges.full())
+  const cursor = new DiffCursor(source, has, OwedDeletes.full())
   const parts: Uint8Array[] = []
   for (;;) {
     const part = cursor.next()

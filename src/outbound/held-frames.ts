@@ -1,11 +1,11 @@
-import { DeleteRanges, type StateVector } from '../diff/diff-cursor.ts'
+import { OwedDeletes, type StateVector } from '../diff/diff-cursor.ts'
 import type { SyncFrame } from './outgoing.ts'
 
 /** What a client lacks at most that was given nothing of some frames: from these clocks on, and these deletions. */
 export interface Owed {
   /** Of the authors of the frames, and of no others, the clocks before the first frame that had something of theirs. */
   readonly clocks: StateVector
-  readonly deletes: DeleteRanges
+  readonly deletes: OwedDeletes
 }
 
 /** The sync frames held for a congested client, oldest first. */
@@ -23,7 +23,7 @@ export class HeldFrames {
 
   /** What is owed instead of the held frames, and of one more if given. */
   owed(more?: SyncFrame): Owed {
-    const deletes = new DeleteRanges()
+    const deletes = new OwedDeletes()
     for (const frame of this.#frames ?? []) deletes.add(frame.deletes)
     if (more !== undefined) deletes.add(more.deletes)
     // Alone, its own clocks say it: cursors that begin with the same object are known to begin at the same place.

@@ -15,7 +15,7 @@
 
 import type { Account } from '../budget/account.ts'
 import { CLOCK_BYTES } from '../budget/memory-figures.ts'
-import { DeleteRanges, DiffCursor, type DiffPart, type DiffSource, type StateVector } from '../diff/diff-cursor.ts'
+import { DiffCursor, type DiffPart, type DiffSource, OwedDeletes, type StateVector } from '../diff/diff-cursor.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
 import type { EvictionReason, Metrics, ResyncCause } from '../observe/metrics.ts'
@@ -301,7 +301,7 @@ export class Outbox implements Drainable {
     this.#owesStep2 = true
     this.#refusedPart = null
     this.#pumpNotBefore = Number.NEGATIVE_INFINITY
-    this.#startCursor(has, DeleteRanges.full())
+    this.#startCursor(has, OwedDeletes.full())
     this.#deps.scheduler.ready(this)
   }
 
@@ -334,7 +334,7 @@ export class Outbox implements Drainable {
     if (this.#isOver || base === null) return
     this.#cause = 'rebuilt'
     this.#deps.metrics.resyncsOut.add('rebuilt')
-    this.#startCursor(base, DeleteRanges.full())
+    this.#startCursor(base, OwedDeletes.full())
     this.#deps.scheduler.ready(this)
   }
 
@@ -550,7 +550,7 @@ export class Outbox implements Drainable {
     this.#startCursor(clocks, deletes, frame.version)
     this.#deps.scheduler.ready(this)
   }
-  #startCursor(base: StateVector, deletes: DeleteRanges, version?: number): void {
+  #startCursor(base: StateVector, deletes: OwedDeletes, version?: number): void {
     this.#leaveLive()
     this.#cursor = new DiffCursor(this.#source, base, deletes, version)
     this.#state = 'behind'

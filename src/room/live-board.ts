@@ -5,7 +5,7 @@
  */
 import type * as Y from 'yjs'
 import type { LoopTime } from '../budget/loop-time.ts'
-import { DeleteRanges, DiffCursor, DiffSource, type StateVector } from '../diff/diff-cursor.ts'
+import { DiffCursor, DiffSource, OwedDeletes, type StateVector } from '../diff/diff-cursor.ts'
 import { applyStored } from '../keeping/apply-stored.ts'
 import type { BreakSite } from '../observe/metrics.ts'
 import { BoardDoc } from './board-doc.ts'
@@ -118,7 +118,7 @@ export class LiveBoard {
     }
   }
   *#read(): Generator<Uint8Array> {
-    const cursor = new DiffCursor(this.source, new Map(), DeleteRanges.full())
+    const cursor = new DiffCursor(this.source, new Map(), OwedDeletes.full())
     for (;;) {
       if (this.#isBroken) throw new BrokenBoardError('the document broke while it was read')
       const part = cursor.next()

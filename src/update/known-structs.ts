@@ -6,8 +6,8 @@
 
 import { skipAny, skipJson } from '../protocol/value-scan.ts'
 import { varUintLength, writeVarUint } from '../protocol/varuint.ts'
-import type { KnownClock } from './delete-ranges.ts'
 import { HAS_ORIGIN, HAS_RIGHT_ORIGIN, KIND, StructWalk } from './struct-walk.ts'
+import type { KnownClock } from './unknown-deletes.ts'
 
 /**
  * The update without the structs that `known` covers; one that is covered in part begins where the document ends, with the

@@ -5,8 +5,8 @@
 
 import { varUintLength, writeVarUint } from '../protocol/varuint.ts'
 import { CausalOrder } from './causal-order.ts'
-import { type KnownClock, stripUnknownDeletes } from './delete-ranges.ts'
 import { StructIndex } from './struct-index.ts'
+import { type KnownClock, stripUnknownDeletes } from './unknown-deletes.ts'
 
 export interface Parted {
   /** To be applied; without structs when all of them wait. */

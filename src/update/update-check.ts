@@ -7,8 +7,8 @@ import { ByteReader, MAX_CLOCK, type MalformedUpdate } from '../protocol/byte-re
 import { type CheckLimits, UpdateScan, type UpdateSummary } from './update-scan.ts'
 
 export { MALFORMED_UPDATE, MAX_CLOCK, MAX_VALUE_DEPTH, type MalformedUpdate } from '../protocol/byte-reader.ts'
-export { stripUnknownDeletes } from './delete-ranges.ts'
 export { MAX_TYPE_DEPTH, typeDepth } from './type-nesting.ts'
+export { stripUnknownDeletes } from './unknown-deletes.ts'
 export { findGap } from './update-gaps.ts'
 export type { AuthorDeletes, AuthorSection, CheckLimits, UpdateSummary } from './update-scan.ts'
 

@@ -2,8 +2,9 @@
  * Would Yjs park a part of this update? It parks whatever leans on a struct that is not there, looks at it again with every
  * later update (quadratic: 3 000 such updates block the loop for 23 s) and hands it on to everybody with its state.
  */
-import type { KnownClock } from './delete-ranges.ts'
+
 import { findClient, KIND, StructWalk } from './struct-walk.ts'
+import type { KnownClock } from './unknown-deletes.ts'
 import type { UpdateSummary } from './update-scan.ts'
 
 /** The first clock that is missing, and whose. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { DeleteScan, DeleteSnapshot } from '../../../src/diff/delete-snapshot.ts'
-import { DeleteRanges } from '../../../src/diff/owed-deletes.ts'
+import { OwedDeletes } from '../../../src/diff/owed-deletes.ts'
 import { RandomWorld, seededRandom } from './random-world.ts'
 
 const rangesOf = (snapshot: DeleteSnapshot): unknown =>
@@ -19,10 +19,10 @@ test('[FC8] a delete set read in steps, with edits between them, is whole togeth
     const world = new RandomWorld(random)
     for (let step = 0; step < 60; step++) world.step()
     const scan = new DeleteScan(world.server.store)
-    const since = new DeleteRanges()
+    const since = new OwedDeletes()
     world.server.on('afterTransaction', (transaction: Y.Transaction) => since.add(transaction.deleteSet))
     while (!scan.step(1 + random.below(20))) if (random.chance(0.4)) world.step()
-    const all = new DeleteRanges()
+    const all = new OwedDeletes()
     for (const { client, bounds } of scan.finish().ranges) {
       for (let i = 0; i < bounds.length; i += 2) all.addRange(client, bounds[i]!, bounds[i + 1]! - bounds[i]!)
     }
@@ -47,7 +47,7 @@ test('[FC8] the parts of a delete set keep to their size, begin alike for everyb
   }
   for (let i = 0; i < 1350; i++) doc.getArray('list').delete(i, 1)
   const snapshot = new DeleteScan(doc.store).finish()
-  const found = new DeleteRanges()
+  const found = new OwedDeletes()
   for (let at: { author: number; bound: number } | null = { author: 0, bound: 0 }; at !== null; ) {
     const part = snapshot.part(at, 200)
     expect(part).toBe(snapshot.part({ ...at }, 200))

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { clocksBefore } from '../../../src/diff/clocks-before.ts'
-import { DeleteRanges, DiffCursor, DiffSource } from '../../../src/diff/diff-cursor.ts'
+import { DiffCursor, DiffSource, OwedDeletes } from '../../../src/diff/diff-cursor.ts'
 import { cloneOf, contentOf, keepFormatMarks, type Random, RandomWorld, seededRandom } from './random-world.ts'
 
 /** A receiver and the cursor that serves it. */
@@ -25,7 +25,7 @@ interface Waiting {
   readonly vector: Map<number, number>
   /** Only what it lacks is known: of the authors of frames that it missed, the clocks before them (FC4). */
   readonly isBehind: boolean
-  readonly deletes: DeleteRanges
+  readonly deletes: OwedDeletes
 }
 
 function playSeed(seed: number): void {
@@ -96,12 +96,12 @@ function playSeed(seed: number): void {
 function joiner(world: RandomWorld, random: Random): Waiting {
   const doc = random.chance(0.3) ? keepFormatMarks(new Y.Doc()) : cloneOf(random.pick(world.docs))
   const vector = Y.decodeStateVector(Y.encodeStateVector(doc))
-  return { doc, vector, isBehind: false, deletes: DeleteRanges.full() }
+  return { doc, vector, isBehind: false, deletes: OwedDeletes.full() }
 }
 
 /** Leaves shared parts and a snapshot of the delete set behind, which the cursors under test then meet. */
 function serveStranger(source: DiffSource): void {
-  const cursor = new DiffCursor(source, new Map(), DeleteRanges.full())
+  const cursor = new DiffCursor(source, new Map(), OwedDeletes.full())
   while (!cursor.next(128).last);
 }
 
@@ -109,7 +109,7 @@ function serveStranger(source: DiffSource): void {
 function resync(world: RandomWorld, random: Random): Waiting {
   const isBehind = random.chance(0.7)
   const vector = isBehind ? new Map<number, number>() : Y.decodeStateVector(Y.encodeStateVector(world.server))
-  return { doc: cloneOf(world.server), vector, isBehind, deletes: new DeleteRanges(random.pick([3, 100])) }
+  return { doc: cloneOf(world.server), vector, isBehind, deletes: new OwedDeletes(random.pick([3, 100])) }
 }
 
 function takePart(server: Y.Doc, client: Client): void {

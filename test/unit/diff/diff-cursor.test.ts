@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import * as Y from 'yjs'
-import { DeleteRanges, DiffCursor, type DiffPart, DiffSource, PART_BYTES } from '../../../src/diff/diff-cursor.ts'
+import { DiffCursor, type DiffPart, DiffSource, OwedDeletes, PART_BYTES } from '../../../src/diff/diff-cursor.ts'
 import { cloneOf, contentOf, jsonUpdate, seededRandom } from './random-world.ts'
 
 const NOBODY = new Map<number, number>()
@@ -16,13 +16,13 @@ function sourceOf(doc: Y.Doc): DiffSource {
 }
 
 function joinerOf(source: DiffSource): DiffCursor {
-  return new DiffCursor(source, NOBODY, DeleteRanges.full())
+  return new DiffCursor(source, NOBODY, OwedDeletes.full())
 }
 
 const vectorOf = (doc: Y.Doc): Map<number, number> => Y.decodeStateVector(Y.encodeStateVector(doc))
 
 /** Tells a cursor of every transaction, as an outbox does. */
-function tell(doc: Y.Doc, cursor: DiffCursor | DeleteRanges): void {
+function tell(doc: Y.Doc, cursor: DiffCursor | OwedDeletes): void {
   doc.on('update', (_update: Uint8Array, _origin: unknown, _doc: Y.Doc, { deleteSet }: Y.Transaction) => {
     if (cursor instanceof DiffCursor) cursor.addDeletes(deleteSet)
     else cursor.add(deleteSet)
@@ -110,7 +110,7 @@ test('[FC4] a small diff is one part with its structs and its deletions', () => 
   board.getText('text').insert(0, 'hello world')
   const receiver = cloneOf(board)
   const before = vectorOf(board)
-  const missed = new DeleteRanges()
+  const missed = new OwedDeletes()
   tell(board, missed)
   board.getText('text').delete(0, 6)
   board.getText('text').insert(0, 'big ')
@@ -125,7 +125,7 @@ test('[FC4] one missed edit costs its own bytes, however much was deleted on the
   for (let i = 0; i < 500; i++) board.getArray('list').insert(0, [i, i])
   for (let i = 0; i < 500; i++) board.getArray('list').delete(i, 1)
   const receiver = cloneOf(board)
-  const missed = new DeleteRanges()
+  const missed = new OwedDeletes()
   const before = vectorOf(board)
   tell(board, missed)
   board.getMap('shape').set('position', { x: 1, y: 2 })
@@ -139,7 +139,7 @@ test('[FC4] deletions alone are owed too, although the vectors are equal', () =>
   const board = newDoc()
   board.getText('text').insert(0, 'all of this goes')
   const receiver = cloneOf(board)
-  const missed = new DeleteRanges()
+  const missed = new OwedDeletes()
   tell(board, missed)
   board.getText('text').delete(3, 13)
   const parts = drain(new DiffCursor(sourceOf(board), vectorOf(board), missed), receiver)
@@ -150,11 +150,11 @@ test('[FC4] deletions alone are owed too, although the vectors are equal', () =>
 
 test('[FC4] a receiver that lacks nothing gets one empty part', () => {
   const board = alternatingBoard(20)
-  const resync = new DiffCursor(sourceOf(board), vectorOf(board), new DeleteRanges())
+  const resync = new DiffCursor(sourceOf(board), vectorOf(board), new OwedDeletes())
   const empty = { update: Uint8Array.of(0, 0), last: true, uncuttable: false, endsInsideText: false, isEmpty: true }
   expect(resync.next()).toEqual(empty)
   expect(joinerOf(sourceOf(newDoc())).next()).toEqual(empty)
-  expect(new DiffCursor(sourceOf(board), vectorOf(board), DeleteRanges.full()).next()).toEqual(empty)
+  expect(new DiffCursor(sourceOf(board), vectorOf(board), OwedDeletes.full()).next()).toEqual(empty)
 })
 
 test('[FC8] authors and clocks that the document does not have are ignored', () => {
@@ -162,7 +162,7 @@ test('[FC8] authors and clocks that the document does not have are ignored', () 
   board.getText('text').insert(0, 'server')
   const claims = new Map(Array.from({ length: 5000 }, (_, index) => [10_000 + index, index]))
   claims.set(7, 1000)
-  const cursor = new DiffCursor(sourceOf(board), claims, DeleteRanges.full())
+  const cursor = new DiffCursor(sourceOf(board), claims, OwedDeletes.full())
   expect(cursor.next()).toMatchObject({ last: true, isEmpty: true })
   board.getText('text').insert(0, 'x'.repeat(1500))
   const { structs } = Y.decodeUpdate(cursor.next().update)
@@ -263,7 +263,7 @@ test('[FC8] joiners with the same vector get the very same bytes', () => {
   const source = sourceOf(board)
   const first = drain(joinerOf(source), new Y.Doc())
   const receiver = new Y.Doc()
-  const second = drain(new DiffCursor(source, new Map(), DeleteRanges.full()), receiver)
+  const second = drain(new DiffCursor(source, new Map(), OwedDeletes.full()), receiver)
   expect(second.length).toBe(first.length)
   second.slice(0, -1).forEach((part, index) => void expect(part.update).toBe(first[index]!.update))
   expect(second.at(-1)).toEqual(first.at(-1))
@@ -290,7 +290,7 @@ test('[FC8] the shared delete set is complete for a joiner that comes after furt
   const source = sourceOf(board)
   drain(joinerOf(source), new Y.Doc(), 1000)
   const receiver = cloneOf(board)
-  const returning = new DiffCursor(source, vectorOf(receiver), DeleteRanges.full())
+  const returning = new DiffCursor(source, vectorOf(receiver), OwedDeletes.full())
   for (let i = 1000; i < 1100; i++) list.delete(i, 1)
   drain(returning, receiver, 1000)
   expect(contentOf(receiver)).toEqual(contentOf(board))
@@ -308,7 +308,7 @@ test('[FC8] content that reached the server already collected is deleted at a cl
   receiver.getText('text').insert(0, 'mine')
   // One GC struct of author 5, clocks 0 to 3, and no delete set.
   Y.applyUpdate(board, Uint8Array.of(1, 1, 5, 0, 0, 4, 0))
-  drain(new DiffCursor(source, vectorOf(receiver), DeleteRanges.full()), receiver, 300)
+  drain(new DiffCursor(source, vectorOf(receiver), OwedDeletes.full()), receiver, 300)
   expect(receiver.getText('text').toString()).toBe('')
 })
 
@@ -333,7 +333,7 @@ test('[FC8] shared parts that nobody asks for are dropped after a number of look
   onTestFinished(() => source.close())
   drain(joinerOf(source), new Y.Doc())
   const idle = source.cache.bytes
-  const level = new DiffCursor(source, vectorOf(board), new DeleteRanges())
+  const level = new DiffCursor(source, vectorOf(board), new OwedDeletes())
   for (let i = 0; i < 20; i++) level.next()
   expect(source.cache.bytes).toBeLessThan(idle)
   expect(source.cache.bytes).toBe(0)
@@ -352,7 +352,7 @@ test('[FC4] after close a source no longer listens to its document', () => {
 test('[FC4] delete ranges agree with a set of clocks', () => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = seededRandom(seed)
-    const ranges = new DeleteRanges(1000)
+    const ranges = new OwedDeletes(1000)
     const owed = new Set<string>()
     for (let i = random.below(60); i > 0; i--) {
       const [client, clock, length] = [random.below(3), random.below(200), random.below(9)]
@@ -376,7 +376,7 @@ test('[FC4] delete ranges agree with a set of clocks', () => {
 })
 
 test('[FC4] more delete ranges than the bound turn into the whole delete set', () => {
-  const ranges = new DeleteRanges(10)
+  const ranges = new OwedDeletes(10)
   for (let i = 0; i < 10; i++) ranges.addRange(1, i * 2, 1)
   expect(ranges).toMatchObject({ isFull: false, count: 10 })
   ranges.addRange(1, 1, 1)

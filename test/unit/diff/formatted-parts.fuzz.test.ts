@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { collectedIn } from '../../../src/diff/collected-deletes.ts'
-import { DeleteRanges, DiffCursor, DiffSource } from '../../../src/diff/diff-cursor.ts'
+import { DiffCursor, DiffSource, OwedDeletes } from '../../../src/diff/diff-cursor.ts'
 import { idleMarks, liveMarks, relayDoc, retype } from '../../support/formatted-board.ts'
 import { type Random, randomText, seededRandom } from './random-world.ts'
 
@@ -130,7 +130,7 @@ function runWorld(seed: number, counts: Counts, whole?: number): boolean | null 
   const world = new FormattedWorld(random)
   const steps = 20 + random.below(180)
   const staleAt = random.chance(0.5) ? -1 : random.below(steps)
-  const missed = new DeleteRanges()
+  const missed = new OwedDeletes()
   let stale: Uint8Array = Uint8Array.of(0, 0)
   for (let i = 0; i < steps; i++) {
     if (i === staleAt) {
@@ -147,7 +147,7 @@ function runWorld(seed: number, counts: Counts, whole?: number): boolean | null 
   const receiver = receiverAt(stale)
   // Deletions of its own that the server does not know change nothing; its state is a state the server once had.
   const source = new DiffSource(world.server)
-  const deletes = staleAt >= 0 && random.chance(0.4) ? missed.clone() : DeleteRanges.full()
+  const deletes = staleAt >= 0 && random.chance(0.4) ? missed.clone() : OwedDeletes.full()
   const cursor = new DiffCursor(source, Y.decodeStateVector(Y.encodeStateVector(receiver)), deletes)
   world.server.on('beforeObserverCalls', (transaction: Y.Transaction) => {
     cursor.addDeletes(transaction.deleteSet)

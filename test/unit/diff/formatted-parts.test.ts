@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { DeleteRanges, DiffCursor, type DiffPart, DiffSource } from '../../../src/diff/diff-cursor.ts'
+import { DiffCursor, type DiffPart, DiffSource, OwedDeletes } from '../../../src/diff/diff-cursor.ts'
 import { contentOf } from '../../support/big-board.ts'
 import { formattedBoard, liveMarks, seen } from '../../support/formatted-board.ts'
 
@@ -8,7 +8,7 @@ const PART = 4096
 const WHOLE = 1 << 20
 
 function partsOf(doc: Y.Doc, wholeBytes: number, partBytes = PART): DiffPart[] {
-  const cursor = new DiffCursor(new DiffSource(doc), new Map(), DeleteRanges.full())
+  const cursor = new DiffCursor(new DiffSource(doc), new Map(), OwedDeletes.full())
   const parts = [cursor.next(partBytes, wholeBytes)]
   while (!parts.at(-1)!.last) parts.push(cursor.next(partBytes, wholeBytes))
   return parts

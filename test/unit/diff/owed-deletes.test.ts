@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { DeleteRanges, DiffCursor, DiffSource } from '../../../src/diff/diff-cursor.ts'
+import { DiffCursor, DiffSource, OwedDeletes } from '../../../src/diff/diff-cursor.ts'
 import { Random } from '../../support/random.ts'
 import { varuint } from '../../support/update-bytes.ts'
 
@@ -16,7 +16,7 @@ const sets = (items: readonly (readonly [clock: number, len: number])[]) => {
 test('[FC4] many ranges added in one go are the same as one by one', () => {
   const random = new Random(11)
   for (let round = 0; round < 300; round++) {
-    const [together, single] = [new DeleteRanges(200), new DeleteRanges(200)]
+    const [together, single] = [new OwedDeletes(200), new OwedDeletes(200)]
     for (let i = 0; i < 4; i++) {
       const items: [number, number][] = []
       for (let clock = random.int(20), left = random.int(40); left > 0; left--) {
@@ -47,7 +47,7 @@ test('[LT1] [FC8] a part that tells of very many deletions in a formatted text i
   local([1, 1, 9, 0, 6, 1, 1, 0x74, 4, 0x62, 0x6f, 0x6c, 0x64, 4, 0x74, 0x72, 0x75, 0x65, 0])
   local([1, 1, 3, 0, 4, 1, 1, 0x66, ...varuint(100_000)], new Array<number>(100_000).fill(0x61), [0])
   local([0, 1, 1, ...varuint(COUNT)], Array.from({ length: COUNT }, (_, i) => [...varuint(2 * i), 1]).flat())
-  const cursor = new DiffCursor(new DiffSource(doc), new Map([[1, 2 * COUNT]]), DeleteRanges.full())
+  const cursor = new DiffCursor(new DiffSource(doc), new Map([[1, 2 * COUNT]]), OwedDeletes.full())
   let longest = 0
   for (let isLast = false; !isLast; ) {
     const began = performance.now()

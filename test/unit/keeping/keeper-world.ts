@@ -1,6 +1,6 @@
 /** A document, its keeper, a store that fails and waits when told to, and a clock held still. */
 import * as Y from 'yjs'
-import { DeleteRanges, DiffCursor, DiffSource } from '../../../src/diff/diff-cursor.ts'
+import { DiffCursor, DiffSource, OwedDeletes } from '../../../src/diff/diff-cursor.ts'
 import { applyStored } from '../../../src/keeping/apply-stored.ts'
 import { Keeper } from '../../../src/keeping/keeper.ts'
 import { Slices } from '../../../src/keeping/slices.ts'
@@ -111,7 +111,7 @@ export function world(options: { durable?: boolean } = {}): World {
       },
       loosen() {},
       *parts() {
-        const cursor = new DiffCursor(new DiffSource(doc), new Map(), DeleteRanges.full())
+        const cursor = new DiffCursor(new DiffSource(doc), new Map(), OwedDeletes.full())
         for (;;) {
           made.beforePart()
           const part = cursor.next()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { stripUnknownDeletes } from '../../../src/update/delete-ranges.ts'
+import { stripUnknownDeletes } from '../../../src/update/unknown-deletes.ts'
 import { checkUpdate } from '../../../src/update/update-check.ts'
 import { fuzzSeed, randomWorld } from '../../support/random-docs.ts'
 import { varuint } from '../../support/update-bytes.ts'
