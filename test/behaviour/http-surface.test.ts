@@ -204,10 +204,12 @@ test('rooms and clients are listed as they are', async (t) => {
     (await fetch(`${mine.httpUrl}/admin${path}`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })).json()
   expect(await get('/rooms')).toEqual({ rooms: [] })
   expect(await get('/clients')).toEqual({ total: 0, clients: [] })
+  // One after the other: they are listed in the order in which they came in.
   const writer = stockClient(t, mine.url, 'a/b', { params: { token: await token({ sub: 'ann' }) } })
+  await writer.synced()
   const reader = stockClient(t, mine.url, 'a/b', { params: { token: await token({ sub: 'bob', access: 'read' }) } })
+  await reader.synced()
   await rawMember(t, mine.port, `other?token=${await token({ sub: undefined })}`)
-  await Promise.all([writer.synced(), reader.synced()])
   writer.doc.getMap('m').set('k', 1)
   writer.awareness.setLocalStateField('name', 'ann')
   await until(() => reader.awareness.getStates().size === 2, 'both are present')
