@@ -1,3 +1,3 @@
 import { leaveAndJoin } from '../support/leave-and-join-rounds.ts'
 
-leaveAndJoin(60)
+leaveAndJoin(20)
