@@ -34,7 +34,7 @@ export interface BadRecord {
 
 /** How large a record may be is checked by nobody here: callers keep them near 64 KiB where they can. */
 export interface Storage {
-  readonly kind: 'memory' | 'lmdb'
+  readonly kind: 'memory' | 'lmdb' | 'postgres'
   /** Whether a board outlives its room. When false, the keeper stores nothing. */
   readonly durable: boolean
   /**
