@@ -1,35 +1,38 @@
 #!/usr/bin/env node
 /**
- * `npm run boards -- <command>`: a look at the boards of `DATA_DIR`, and work on them while no server runs.
+ * `npm run boards -- <command>`: a look at the stored boards, and work on them while no server runs.
  *   list, export, verify, backup   only read: also beside a running server
- *   import, delete, compact        write: refused while a server has the directory
+ *   import, delete, compact, copy  write: refused while a server uses the boards
  * Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 not done or something is wrong, 64 wrong usage.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import * as Y from 'yjs'
 import { applyChecked, hasGaps, partsOf, readBoard } from './keeping/board-document.ts'
-import { systemClock } from './observe/clock.ts'
-import { LmdbStorage } from './storage/lmdb-storage.ts'
+import { copyBoards } from './storage/copy-boards.ts'
+import { type BoardStore, openBoards, STORES, type StoreKind } from './storage/open-boards.ts'
 import { byteSum, reasonOf, StorageError } from './storage/storage.ts'
 
-const USAGE = `npm run boards -- <command>, on the boards of DATA_DIR (default ./data)
+const USAGE = `npm run boards -- <command>, on the boards of DATA_DIR (default ./data), or with STORAGE=postgres of DATABASE_URL
 
   list                           bytes, records, records since the last snapshot, name
   export <room> [file]           the board as one Yjs update (V1), to the file or to stdout
   verify                         reads every record of every board; exit code 1 if one is bad
-  backup <directory>             a consistent copy of all boards, to be used as a DATA_DIR
+  backup <directory>             a consistent copy of all boards, to be used as a DATA_DIR (a database: pg_dump)
 
 while no server runs:
   import <room> <file> [--merge] a Yjs update (V1) becomes a board, or is merged into one
   delete <room>                  removes a board for good: clients that still have it are refused
   compact                        merges every board's records into a snapshot
+  copy --from <store> --to <store>
+                                 all boards of DATA_DIR (lmdb) into the empty database of DATABASE_URL (postgres), or the
+                                 other way round; what was written is read again and compared
 `
 
 interface Command {
   readonly parameters: readonly [least: number, most: number]
   readonly writes: boolean
   /** Returns the exit code. */
-  run(storage: LmdbStorage, args: readonly string[]): Promise<number>
+  run(storage: BoardStore, args: readonly string[]): Promise<number>
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -41,31 +44,56 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   delete: { parameters: [1, 1], writes: true, run: deleteBoard },
   compact: { parameters: [0, 0], writes: true, run: compact },
 }
+const COPY = ['--from', '--to'] as const
 
 async function main([name = '', ...args]: readonly string[]): Promise<number> {
+  if (name === 'copy') return copy(args)
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command === undefined || args.length < command.parameters[0] || args.length > command.parameters[1]) {
     say(USAGE)
     return 64
   }
-  let storage: LmdbStorage | undefined
+  let storage: BoardStore | undefined
   try {
-    storage = await LmdbStorage.open({
-      directory: process.env.DATA_DIR || './data',
-      clock: systemClock,
-      commitIntervalMs: 0,
-      readOnly: !command.writes,
-    })
+    storage = await openBoards(process.env.STORAGE || 'lmdb', process.env, { writes: command.writes })
     return await command.run(storage, args)
   } catch (error) {
-    say(`${name}: ${error instanceof StorageError ? error.message : reasonOf(error)}`)
+    say(`${name}: ${reasonOf(error)}`)
     return 1
   } finally {
     await storage?.close()
   }
 }
 
-async function list(storage: LmdbStorage): Promise<number> {
+async function copy(args: readonly string[]): Promise<number> {
+  const [from, to] = COPY.map((option) => (args.includes(option) ? args[args.indexOf(option) + 1] : undefined))
+  if (args.length !== 4 || from === to || ![from, to].every((kind) => STORES.includes(kind as StoreKind))) {
+    say(USAGE)
+    return 64
+  }
+  let source: BoardStore | undefined
+  let target: BoardStore | undefined
+  try {
+    source = await openBoards(from!, process.env, { writes: true })
+    target = await openBoards(to!, process.env, { writes: true })
+    const progress = reporter()
+    const { boards, bytes, graves, quarantined } = await copyBoards(source, target, (done) =>
+      progress(`copied ${done.boards} boards, ${done.bytes} bytes`),
+    )
+    say(
+      `${boards} boards, ${bytes} bytes copied and compared; ${quarantined} records in quarantine, ${graves} deleted names`,
+    )
+    return 0
+  } catch (error) {
+    say(`copy: ${reasonOf(error)}`)
+    return 1
+  } finally {
+    await source?.close()
+    await target?.close()
+  }
+}
+
+async function list(storage: BoardStore): Promise<number> {
   await print('bytes\trecords\ttail\troom\n')
   for await (const { room, records, tail, bytes } of storage.rooms()) {
     await print(`${bytes}\t${records}\t${tail}\t${shown(room)}\n`)
@@ -73,7 +101,7 @@ async function list(storage: LmdbStorage): Promise<number> {
   return 0
 }
 
-async function exportBoard(storage: LmdbStorage, [room, file]: readonly string[]): Promise<number> {
+async function exportBoard(storage: BoardStore, [room, file]: readonly string[]): Promise<number> {
   const { doc, records, bad } = await readBoard(storage, room!)
   if (records === 0) throw new StorageError(`there is no board ${shown(room!)}`)
   if (file === undefined && process.stdout.isTTY) throw new StorageError('an update is no text: name a file')
@@ -85,7 +113,7 @@ async function exportBoard(storage: LmdbStorage, [room, file]: readonly string[]
   return bad.length === 0 ? 0 : 1
 }
 
-async function verify(storage: LmdbStorage): Promise<number> {
+async function verify(storage: BoardStore): Promise<number> {
   let [boards, wrong, bytes, quarantined] = [0, 0, 0, 0]
   const progress = reporter()
   for await (const { room } of storage.rooms()) {
@@ -110,14 +138,15 @@ async function verify(storage: LmdbStorage): Promise<number> {
   return wrong === 0 ? 0 : 1
 }
 
-async function backup(storage: LmdbStorage, [directory]: readonly string[]): Promise<number> {
+async function backup(storage: BoardStore, [directory]: readonly string[]): Promise<number> {
+  if (storage.kind === 'postgres') throw new StorageError('a database has tools of its own: pg_dump --schema=y_weir')
   say(`copying to ${directory}`)
   await storage.backup(directory!)
   say('done')
   return 0
 }
 
-async function importBoard(storage: LmdbStorage, [room, file, option]: readonly string[]): Promise<number> {
+async function importBoard(storage: BoardStore, [room, file, option]: readonly string[]): Promise<number> {
   if (option !== undefined && option !== '--merge') {
     say(USAGE)
     return 64
@@ -136,7 +165,7 @@ async function importBoard(storage: LmdbStorage, [room, file, option]: readonly 
   return 0
 }
 
-async function deleteBoard(storage: LmdbStorage, [room]: readonly string[]): Promise<number> {
+async function deleteBoard(storage: BoardStore, [room]: readonly string[]): Promise<number> {
   const { doc, records } = await readBoard(storage, room!)
   if (records === 0) throw new StorageError(`there is no board ${shown(room!)}`)
   await storage.delete(room!, [...doc.store.clients.keys()])
@@ -144,7 +173,7 @@ async function deleteBoard(storage: LmdbStorage, [room]: readonly string[]): Pro
   return 0
 }
 
-async function compact(storage: LmdbStorage): Promise<number> {
+async function compact(storage: BoardStore): Promise<number> {
   let [boards, compacted, skipped, before, after] = [0, 0, 0, 0, 0]
   const progress = reporter()
   for await (const { room, tail } of storage.rooms()) {

@@ -55,8 +55,25 @@ function memoryBytes(): number {
 export const SETTINGS = {
   host: text('HOST', '127.0.0.1', 'Address to listen on.'),
   port: number('PORT', 1234, 0, 65_535, 'Port to listen on; 0 takes a free one.'),
-  storage: choice('STORAGE', 'lmdb', ['lmdb', 'memory'], '`memory`: a board is thrown away when its room empties.'),
+  storage: choice(
+    'STORAGE',
+    'lmdb',
+    ['lmdb', 'postgres', 'memory'],
+    'Where boards are kept: in `DATA_DIR`, or in the database of `DATABASE_URL`. `memory`: a board is thrown away when its room empties.',
+  ),
   dataDir: text('DATA_DIR', './data', 'Directory of the stored boards; one process each.'),
+  databaseUrl: text(
+    'DATABASE_URL',
+    '',
+    'PostgreSQL of `STORAGE=postgres`, as postgres://user:password@host:5432/name.',
+  ),
+  databaseTimeoutMs: number(
+    'DATABASE_TIMEOUT_MS',
+    15_000,
+    100,
+    600_000,
+    'A statement that the database does not answer for so long has failed: the write is tried again, a join is refused.',
+  ),
   roomFlushIntervalMs: number(
     'ROOM_FLUSH_INTERVAL_MS',
     8,
@@ -396,6 +413,11 @@ function contradictions(config: Config): string[] {
     mistakes.push(`ALLOWED_ORIGINS: ${mistake}`)
   const keys = [config.authJwtSecret, config.authJwksUrl, config.authPublicKeyFile].filter((key) => key !== '')
   if (keys.length > 1) mistakes.push('AUTH_JWT_SECRET, AUTH_JWKS_URL and AUTH_PUBLIC_KEY_FILE exclude each other')
+  if (config.storage === 'postgres') {
+    const { protocol } = URL.canParse(config.databaseUrl) ? new URL(config.databaseUrl) : { protocol: '' }
+    if (!/^postgres(ql)?:$/.test(protocol))
+      mistakes.push('STORAGE=postgres needs DATABASE_URL, an address like postgres://user:password@host:5432/name')
+  }
   if (config.redisUrl !== '') mistakes.push('REDIS_URL is set, but this version runs on a single node')
   return mistakes
 }

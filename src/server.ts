@@ -81,7 +81,7 @@ export interface ServerOptions {
   /** pino's default at `logLevel` without one. */
   readonly log?: Logger
   /**
-   * Opens where boards are kept, in place of what `storage` and `dataDir` name, which it is handed. Called by `listen()`;
+   * Opens where boards are kept, in place of what the settings name, which it is handed. Called by `listen()`;
    * the server closes the store that it gives. A rejection is what `listen()` rejects with.
    */
   readonly openStorage?: typeof openStorage
@@ -149,7 +149,7 @@ async function start(config: Config, log: Logger, openStore: typeof openStorage)
     panel: config.demoPanel === 'on',
     maxBoardBytes: config.maxDocBytes,
   })
-  const storage = await openStore(config.storage, config.dataDir, { clock, metrics: storageMetrics })
+  const storage = await openStore(config, { clock, metrics: storageMetrics })
   const loop = new LoopTime({ clock, metrics, onError: (error) => errors.caught('job', error) })
   const shares = new Shares(loop, { msPerSecond: config.workMsPerSecond, burstMs: config.workBurstMs })
   const scheduler = new DrainScheduler(loop)
@@ -427,13 +427,18 @@ function oldestUnsent(reception: Reception, now: number): number {
   return (now - oldest) / 1000
 }
 
+/** For the log: a database's address without what is secret in it. */
+function whereBoardsAre({ storage, dataDir, databaseUrl }: Config): string | undefined {
+  if (storage === 'lmdb') return dataDir
+  if (storage !== 'postgres') return undefined
+  const { host, pathname } = new URL(databaseUrl)
+  return `${host}${pathname}`
+}
+
 /** One line with everything that matters at start, and a warning where it is more open than it looks. */
 function announce(config: Config, authorizer: Authorizer, port: number, log: Logger): void {
   const { host, storage } = config
-  log.info(
-    { host, port, storage, dataDir: storage === 'lmdb' ? config.dataDir : undefined, open: authorizer.open },
-    'listening',
-  )
+  log.info({ host, port, storage, boards: whereBoardsAre(config), open: authorizer.open }, 'listening')
   for (const sentence of adjustedSettings(config)) log.info(sentence)
   for (const warning of authorizer.warnings) log.warn(warning)
   if (storage === 'memory') log.warn('STORAGE=memory: a board is thrown away when its room empties')

@@ -208,6 +208,18 @@ export class LmdbStorage implements Storage {
     }
   }
 
+  /** The names under which boards were deleted, with their authors. */
+  async *graves(): AsyncGenerator<{ readonly room: string; readonly authors: readonly number[] }> {
+    let start: Buffer = ZERO
+    for (;;) {
+      const found = this.#read(() => [...(this.#tables.graves?.getKeys({ start, limit: 64 }) ?? [])])
+      for (const key of found) yield { room: String(key), authors: await this.buried(String(key)) }
+      const last = found.at(-1)
+      if (last === undefined) return
+      start = Buffer.concat([last, ZERO])
+    }
+  }
+
   /** Writes a consistent copy of the store, without its free pages, to `directory`. Works beside a running server. */
   async backup(directory: string): Promise<void> {
     const path = join(directory, 'boards')

@@ -7,6 +7,7 @@ import postgres, { type Sql, type TransactionSql } from 'postgres'
 import type { Clock } from '../observe/clock.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { migrate } from './postgres-schema.ts'
+import { DatabaseUse } from './postgres-use.ts'
 import { type Append, writeAppends, writeCompaction, writeDeletion, writeQuarantine } from './postgres-writes.ts'
 import type { Quarantined } from './quarantine-entry.ts'
 import { nameKey } from './record-key.ts'
@@ -32,8 +33,10 @@ export interface PostgresStorageOptions {
   readonly commitIntervalMs?: number
   /** A statement that is not answered for so long has failed, milliseconds. */
   readonly timeoutMs?: number
-  /** Changes nothing, the schema neither. */
+  /** Changes nothing, the schema neither, and minds nobody: for a look beside running servers. */
   readonly readOnly?: boolean
+  /** Nobody else may use the boards meanwhile: for commands that write. */
+  readonly alone?: boolean
 }
 
 const DEFAULT_INTERVAL_MS = 50
@@ -56,6 +59,7 @@ export class PostgresStorage implements Storage {
   readonly kind = 'postgres'
   readonly durable = true
   readonly #sql: Sql
+  readonly #use: DatabaseUse | undefined
   readonly #options: PostgresStorageOptions
   readonly #metrics: StorageMetrics
   readonly #queue: CommitQueue
@@ -67,6 +71,7 @@ export class PostgresStorage implements Storage {
   static async open(options: PostgresStorageOptions): Promise<PostgresStorage> {
     const storage = new PostgresStorage(options)
     try {
+      if (storage.#use !== undefined) await storage.#within(storage.#use.begin())
       if (options.readOnly !== true) await storage.#within(migrate(storage.#sql))
       const [row] = await storage.#within(storage.#sql`select count(*) as rooms from y_weir.rooms`)
       storage.#metrics.roomsStored = Number(row!.rooms)
@@ -78,11 +83,14 @@ export class PostgresStorage implements Storage {
   }
 
   private constructor(options: PostgresStorageOptions) {
-    const { url, clock, readOnly = false } = options
+    const { url, clock, readOnly = false, alone = false } = options
     this.#options = options
     this.#metrics = options.metrics ?? new StorageMetrics()
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
-    this.#sql = connect(url, this.#timeoutMs, readOnly)
+    const timeoutMs = this.#timeoutMs
+    this.#sql = connect(url, { timeoutMs, readOnly, connections: CONNECTIONS })
+    const lockedBy = (lost: () => void) => connect(url, { timeoutMs, readOnly, connections: 1, lost })
+    this.#use = readOnly ? undefined : new DatabaseUse(lockedBy, alone ? 'alone' : 'together')
     this.#queue = new CommitQueue({
       clock,
       metrics: this.#metrics,
@@ -194,6 +202,12 @@ export class PostgresStorage implements Storage {
     }
   }
 
+  /** The names under which boards were deleted, with their authors. */
+  async *graves(): AsyncGenerator<{ readonly room: string; readonly authors: readonly number[] }> {
+    const names = await this.#read((sql) => sql`select distinct name from y_weir.graves order by name`)
+    for (const { name } of names) yield { room: String(name), authors: await this.buried(String(name)) }
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -202,7 +216,7 @@ export class PostgresStorage implements Storage {
   async #close(): Promise<void> {
     await this.#queue.close()
     // Nothing of ours is under way any more; after a lost connection the driver waits for what will never come.
-    await this.#sql.end({ timeout: 1 })
+    await Promise.all([this.#sql.end({ timeout: 1 }), this.#use?.end()])
   }
 
   /** The room's name as it is stored; throws when the store is closed. */
@@ -261,14 +275,25 @@ export class PostgresStorage implements Storage {
   }
 }
 
-function connect(url: string, timeoutMs: number, readOnly: boolean): Sql {
+interface ConnectOptions {
+  readonly timeoutMs: number
+  readonly readOnly: boolean
+  readonly connections: number
+  /** Called when a connection is lost. */
+  readonly lost?: () => void
+}
+
+function connect(url: string, { timeoutMs, readOnly, connections, lost }: ConnectOptions): Sql {
   return postgres(url, {
-    max: CONNECTIONS,
+    max: connections,
     connect_timeout: timeoutMs / 1000,
     // Back within 5 s of the database's return (CL2), whatever came before.
     backoff: (tries: number) => Math.min(0.1 * 2 ** tries, 2),
+    // A connection is not given up for its age: a lock goes with it.
+    max_lifetime: null,
     keep_alive: 15,
     onnotice: () => {},
+    onclose: () => lost?.(),
     connection: {
       application_name: 'y-weir',
       statement_timeout: timeoutMs,
