@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The process: environment → configuration → server; signals; exit codes. */
 import pino from 'pino'
-import { lastResort } from './last-resort.ts'
+import { lastResort } from './server/last-resort.ts'
 import { ConfigError, createServer, readConfig } from './server.ts'
 
 /** sysexits.h: EX_CONFIG, something is wrong with the settings. */

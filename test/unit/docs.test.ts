@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { SETTINGS } from '../../src/config.ts'
+import { SETTINGS } from '../../src/settings/config.ts'
 import { MESSAGE_ERRORS } from '../../src/inbound/message-errors.ts'
 import { Metrics } from '../../src/observe/metrics.ts'
 import { metricsText } from '../../src/observe/metrics-text.ts'

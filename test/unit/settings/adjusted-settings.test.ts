@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { adjustedSettings } from '../../src/adjusted-settings.ts'
-import { complete } from '../../src/config.ts'
+import { adjustedSettings } from '../../../src/settings/adjusted-settings.ts'
+import { complete } from '../../../src/settings/config.ts'
 
 test('[FC9] a setting that is not used as it is set is said, with what it comes to', () => {
   expect(adjustedSettings(complete({}))).toEqual([])

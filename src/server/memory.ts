@@ -1,15 +1,15 @@
 /** The memory's ledger and its guard, connected to whoever holds any: rooms, clients, answers. */
 
-import { type MemoryFigures, noFigures } from './budget/memory-figures.ts'
-import { MemoryGuard } from './budget/memory-guard.ts'
-import { garbageCollector, heapBytes } from './budget/process-memory.ts'
-import type { LateWrites } from './inbound/late-writes.ts'
-import type { Reception } from './inbound/reception.ts'
-import type { Clock } from './observe/clock.ts'
-import type { Log } from './observe/lazy-log.ts'
-import type { Metrics } from './observe/metrics.ts'
-import type { ProcessWatch } from './observe/process-watch.ts'
-import type { RoomRegistry } from './room/room-registry.ts'
+import { type MemoryFigures, noFigures } from '../budget/memory-figures.ts'
+import { MemoryGuard } from '../budget/memory-guard.ts'
+import { garbageCollector, heapBytes } from '../budget/process-memory.ts'
+import type { LateWrites } from '../inbound/late-writes.ts'
+import type { Reception } from '../inbound/reception.ts'
+import type { Clock } from '../observe/clock.ts'
+import type { Log } from '../observe/lazy-log.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { ProcessWatch } from '../observe/process-watch.ts'
+import type { RoomRegistry } from '../room/room-registry.ts'
 
 export interface MemoryOwners {
   readonly clock: Clock

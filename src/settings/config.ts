@@ -3,9 +3,9 @@
  * all mistakes are reported together (OP4). README's table is checked against this list by a test.
  */
 import { totalmem } from 'node:os'
-import { parseAllowedOrigins } from './access/origin-check.ts'
-import { frameAncestorMistakes } from './http/page-policy.ts'
-import { CHECK_LIMITS } from './update/update-check.ts'
+import { parseAllowedOrigins } from '../access/origin-check.ts'
+import { frameAncestorMistakes } from '../http/page-policy.ts'
+import { CHECK_LIMITS } from '../update/update-check.ts'
 
 interface NumberSetting {
   readonly env: string

@@ -1,14 +1,14 @@
 /** What the admin pages ask of the server, gathered from the rooms, the sessions and the authorizer. */
 import * as Y from 'yjs'
-import type { Authorizer } from './access/authorizer.ts'
-import { concerns } from './access/revocations.ts'
-import type { AdminFacts } from './http/admin.ts'
-import type { Reception } from './inbound/reception.ts'
-import type { Clock } from './observe/clock.ts'
-import { CLOSE } from './protocol/close-reasons.ts'
-import { boardAsJson } from './room/board-json.ts'
-import type { Room } from './room/room.ts'
-import type { RoomRegistry } from './room/room-registry.ts'
+import type { Authorizer } from '../access/authorizer.ts'
+import { concerns } from '../access/revocations.ts'
+import type { AdminFacts } from '../http/admin.ts'
+import type { Reception } from '../inbound/reception.ts'
+import type { Clock } from '../observe/clock.ts'
+import { CLOSE } from '../protocol/close-reasons.ts'
+import { boardAsJson } from '../room/board-json.ts'
+import type { Room } from '../room/room.ts'
+import type { RoomRegistry } from '../room/room-registry.ts'
 
 export interface AdminParts {
   readonly reception: Reception

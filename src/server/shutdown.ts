@@ -3,7 +3,7 @@
  * instant; what they sent is applied and stored; then everything is let go. Each step has its share of the deadline.
  */
 import type { Logger } from 'pino'
-import type { Clock } from './observe/clock.ts'
+import type { Clock } from '../observe/clock.ts'
 
 export interface ShutdownParts {
   readonly clock: Clock

@@ -1,14 +1,14 @@
 /** One callback that throws is one callback that failed: neither its neighbours nor the process notice. */
 import { expect, test } from 'vitest'
-import { Account } from '../../src/budget/account.ts'
-import { Boundary } from '../../src/observe/boundary.ts'
-import { every } from '../../src/observe/clock.ts'
-import { Metrics } from '../../src/observe/metrics.ts'
-import { DrainScheduler } from '../../src/outbound/drain-scheduler.ts'
-import { Ticks } from '../../src/room/ticks.ts'
-import { HeldClock } from '../support/held-clock.ts'
-import { heldLoop } from '../support/held-loop.ts'
-import { WireClient, World } from '../support/memory-world.ts'
+import { Account } from '../../../src/budget/account.ts'
+import { Boundary } from '../../../src/observe/boundary.ts'
+import { every } from '../../../src/observe/clock.ts'
+import { Metrics } from '../../../src/observe/metrics.ts'
+import { DrainScheduler } from '../../../src/outbound/drain-scheduler.ts'
+import { Ticks } from '../../../src/room/ticks.ts'
+import { HeldClock } from '../../support/held-clock.ts'
+import { heldLoop } from '../../support/held-loop.ts'
+import { WireClient, World } from '../../support/memory-world.ts'
 
 const failure = new Error('injected')
 const fail = (): never => {

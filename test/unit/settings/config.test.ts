@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Config, ConfigError, complete, readConfig, SETTINGS } from '../../src/config.ts'
+import { type Config, ConfigError, complete, readConfig, SETTINGS } from '../../../src/settings/config.ts'
 
 const settings = Object.entries(SETTINGS)
 
