@@ -4,14 +4,15 @@
  */
 import type { Logger } from 'pino'
 import type { Clock } from '../observe/clock.ts'
+import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 
 export interface ShutdownParts {
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'warn'>
   /** `SHUTDOWN_GRACE_MS` */
   readonly graceMs: number
-  /** The sockets that are open now. */
-  sockets(): readonly { end(): void }[]
+  /** The clients that are connected now. */
+  sockets(): readonly { end(reason: CloseReason): void; failed(error: unknown): void }[]
   /** Whether everything received is in its document. */
   isSettled(): boolean
   /** Resolves when every board is saved. */
@@ -42,7 +43,13 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   if (sockets.length > 0) await pause(Math.min(LISTEN_ON_MS, left(0.1)))
   const perTick = Math.max(1, Math.ceil((sockets.length * SPREAD_MS) / Math.max(1, left(0.5))))
   for (let i = 0; i < sockets.length; i += perTick) {
-    for (const socket of sockets.slice(i, i + perTick)) socket.end()
+    for (const socket of sockets.slice(i, i + perTick)) {
+      try {
+        socket.end(CLOSE.restart)
+      } catch (error) {
+        socket.failed(error)
+      }
+    }
     if (i + perTick < sockets.length) await pause(SPREAD_MS)
   }
   await within(0.6, () => parts.isSettled())

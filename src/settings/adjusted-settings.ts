@@ -1,6 +1,6 @@
-import type { Config } from './config.ts'
 import { clampSoft } from '../outbound/flow-policy.ts'
 import { tickOf } from '../room/ticks.ts'
+import type { Config } from './settings.ts'
 
 /** Settings that cannot be used as they are set, a sentence each: whoever set one is told at start what it comes to. */
 export function adjustedSettings(config: Config): string[] {

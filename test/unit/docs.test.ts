@@ -2,11 +2,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { SETTINGS } from '../../src/settings/config.ts'
 import { MESSAGE_ERRORS } from '../../src/inbound/message-errors.ts'
 import { Metrics } from '../../src/observe/metrics.ts'
 import { metricsText } from '../../src/observe/metrics-text.ts'
 import { CLOSE } from '../../src/protocol/close-reasons.ts'
+import { SETTINGS } from '../../src/settings/settings.ts'
 import { StorageMetrics } from '../../src/storage/storage-metrics.ts'
 import { writeStorageMetrics } from '../../src/storage/storage-metrics-text.ts'
 
@@ -15,7 +15,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 function settingsTable(): string {
   const rows = Object.values(SETTINGS).map((setting) => {
-    const value = setting.env === 'MAX_MEMORY_BYTES' ? '75 % of the machine’s or container’s' : String(setting.default)
+    const value = ('shown' in setting && setting.shown) || String(setting.default)
     return `| \`${setting.env}\` | ${value === '' ? '–' : value} | ${setting.help} |`
   })
   return ['| name | default | |', '|---|---|---|', ...rows].join('\n')

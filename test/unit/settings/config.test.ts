@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Config, ConfigError, complete, readConfig, SETTINGS } from '../../../src/settings/config.ts'
+import { ConfigError, complete, readConfig } from '../../../src/settings/config.ts'
+import { type Config, SETTINGS } from '../../../src/settings/settings.ts'
 
 const settings = Object.entries(SETTINGS)
 
