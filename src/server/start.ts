@@ -27,7 +27,7 @@ import { Endpoint } from '../uws/endpoint.ts'
 import { httpRoute, UnreadAnswers } from '../uws/http-route.ts'
 import { type SocketRouteOptions, socketRoute } from '../uws/socket-route.ts'
 import { announce } from './announce.ts'
-import { layFoundation } from './foundation.ts'
+import { type Foundation, layFoundation } from './foundation.ts'
 import { hangGauges } from './gauges.ts'
 import { guardMemory, type MemoryOwners } from './memory.ts'
 import { accessOf, tlsOf } from './named-files.ts'
@@ -54,7 +54,16 @@ const BACKSTOP_FACTOR = 4
 /** Opens the store and listens. Rejects with what is wrong, and leaves nothing running then. */
 export async function start(config: Config, log: Logger, openStore: typeof openStorage): Promise<Running> {
   const base = layFoundation(config, log)
-  const { clock, errors } = base
+  try {
+    return await build(config, base, openStore)
+  } catch (error) {
+    base.stop()
+    throw error
+  }
+}
+
+async function build(config: Config, base: Foundation, openStore: typeof openStorage): Promise<Running> {
+  const { clock, errors, log } = base
   const tls = tlsOf(config)
   const authorizer = await accessOf(config, base)
   const page = await loadStaticFiles(PAGE_DIRECTORY, pageOptions(config))
@@ -120,7 +129,6 @@ export async function start(config: Config, log: Logger, openStore: typeof openS
     stopSweep()
     flood.stop()
     memory.stop()
-    base.stop()
   }
   const letGo = async (): Promise<void> => {
     registry.close()
@@ -154,6 +162,7 @@ export async function start(config: Config, log: Logger, openStore: typeof openS
         },
       })
       stopTimers()
+      base.stop()
     },
   }
 }

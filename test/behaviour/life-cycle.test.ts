@@ -129,10 +129,16 @@ test('[OP5] a second server on the same port says so and does not start', async 
   expect(await first.metric('ws_active_sockets')).toBe(clients.length)
 })
 
-test('[OP5] close() leaves nothing running, and the process ends by itself', async (t) => {
+test('[OP5] close() leaves nothing running, nor does a server that cannot start, and the process ends by itself', async (t) => {
   const { exited, output } = startProcess(t, 'test/support/close-probe.ts')
   expect((await exited).code, output()).toBe(0)
-  const report = JSON.parse(output().trim().split('\n').at(-1)!) as { during: number; left: []; resources: string[] }
+  const report = JSON.parse(output().trim().split('\n').at(-1)!) as {
+    started: number
+    during: number
+    left: []
+    resources: string[]
+  }
+  expect(report.started).toBe(0)
   expect(report.during).toBeGreaterThan(0)
   expect(report.left).toEqual([])
   expect(report.resources.filter((name) => name === 'Timeout' || name.startsWith('TCP'))).toEqual([])

@@ -1,5 +1,5 @@
 /**
- * Run as a process: makes a server, uses it, closes it, and reports which timers, sockets and other handles were made
+ * Run as a process: makes a server, uses it, closes it, fails to start some, and reports which timers, sockets and other handles were made
  * since and are still there. Then it must end by itself.
  */
 import { createHook } from 'node:async_hooks'
@@ -18,10 +18,8 @@ createHook({
   },
 }).enable()
 
-const server = createServer(
-  { port: 0, storage: 'memory', roomIdleMs: 60_000, shutdownGraceMs: 3000 },
-  { log: pino({ level: 'silent' }) },
-)
+const log = pino({ level: 'silent' })
+const server = createServer({ port: 0, storage: 'memory', roomIdleMs: 60_000, shutdownGraceMs: 3000 }, { log })
 const { port } = await server.listen()
 const sockets = Array.from({ length: 3 }, (_, i) => new WebSocket(`ws://127.0.0.1:${port}/room-${i}`))
 await Promise.all(
@@ -33,6 +31,15 @@ await Promise.all(
 )
 const during = [...alive.values()].filter((type) => type === 'Timeout').length
 const ended = Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
+// Those that cannot start leave nothing either: no certificate, no store, no port.
+const failing = [
+  createServer({ tlsCertFile: '/nowhere', tlsKeyFile: '/nowhere' }, { log }),
+  createServer({ port: 0 }, { log, openStorage: () => Promise.reject(new Error('no store')) }),
+  createServer({ port, storage: 'memory' }, { log }),
+]
+const started = (await Promise.allSettled(failing.map((one) => one.listen()))).filter(
+  (one) => one.status !== 'rejected',
+)
 await server.close()
 await ended
 
@@ -44,5 +51,7 @@ for (let i = 0; i < 20; i++) {
 }
 process.once('exit', () => {
   const left = [...alive.values()].filter((type) => type === 'Timeout' || type === 'Immediate')
-  console.log(JSON.stringify({ during, left, resources: process.getActiveResourcesInfo(), port }))
+  console.log(
+    JSON.stringify({ started: started.length, during, left, resources: process.getActiveResourcesInfo(), port }),
+  )
 })
