@@ -9,13 +9,21 @@ export class HeldClock implements Clock {
   /** What passes between two looks at it, ms: work takes time. */
   perLook = 0
 
+  #epoch = Date.UTC(2025, 0, 1)
+
   /** Bound: it is handed around alone. */
   readonly now = (): number => (this.#now += this.perLook)
+  /** Epoch ms; goes along with the clock, and can be set apart from it. Bound too. */
+  readonly wall = (): number => this.#epoch + this.#now
+  setWall(ms: number): void {
+    this.#epoch = ms - this.#now
+  }
   soon(task: () => void): void {
     this.#soon.push(task)
   }
   after(ms: number, task: () => void): () => void {
-    const timer = { at: this.#now + ms, task }
+    // As setTimeout does: a delay over 2^31 - 1 is none.
+    const timer = { at: this.#now + (ms > 2 ** 31 - 1 ? 1 : ms), task }
     this.#timers.push(timer)
     return () => {
       this.#timers = this.#timers.filter((other) => other !== timer)

@@ -12,14 +12,14 @@ import {
   MAX_TOKEN_BYTES,
 } from '../../../src/access/authorizer.ts'
 import type { Grant, Refusal } from '../../../src/access/grant.ts'
-import { heldClock } from './held-clock.ts'
+import { HeldClock } from '../../support/held-clock.ts'
 
 const SECRET = 'a secret of at least thirty-two bytes, for tests'
 const encode = (text: string) => new TextEncoder().encode(text)
 const b64 = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-const time = heldClock()
+const time = new HeldClock()
 const seconds = Math.floor(time.wall() / 1000)
 const logged: unknown[] = []
 const log = {
@@ -32,7 +32,7 @@ const tokens: string[] = []
 const answers: unknown[] = []
 
 async function open(settings: Partial<AuthorizerSettings>): Promise<Authorizer> {
-  return createAuthorizer({ readOnlyCursors: true, ...settings }, { clock: time.clock, wallClock: time.wall, log })
+  return createAuthorizer({ readOnlyCursors: true, ...settings }, { clock: time, wallClock: time.wall, log })
 }
 
 async function sign(

@@ -7,7 +7,7 @@ import { createAuthorizer } from '../../../src/access/authorizer.ts'
 import { downloadJson } from '../../../src/access/key-download.ts'
 import { remoteKeySet } from '../../../src/access/remote-key-set.ts'
 import { systemClock } from '../../../src/observe/clock.ts'
-import { heldClock } from './held-clock.ts'
+import { HeldClock } from '../../support/held-clock.ts'
 
 const MINUTE = 60_000
 
@@ -47,9 +47,9 @@ describe('a key server that is held still', () => {
   })
 
   function open() {
-    const time = heldClock()
+    const time = new HeldClock()
     const set = remoteKeySet(new URL('https://user:password@keys.example/jwks'), {
-      clock: time.clock,
+      clock: time,
       log: { info: () => {}, warn: (fields) => warnings.push(fields) },
       download: async () => {
         fetches++
@@ -82,9 +82,9 @@ describe('a key server that is held still', () => {
     expect(await verdict(await sign(two))).toBe('good')
     expect(fetches).toBe(2)
     published = [one.jwk]
-    time.advance(10 * MINUTE)
+    await time.advance(10 * MINUTE)
     expect(await verdict(await sign(two))).toBe('good')
-    time.advance(1)
+    await time.advance(1)
     expect(await verdict(await sign(two))).toBe('unknown_key')
   })
 
@@ -103,7 +103,7 @@ describe('a key server that is held still', () => {
     expect(verdicts.slice(0, 4)).toEqual(Array(4).fill('unknown_key'))
     expect(new Set(verdicts.slice(4))).toEqual(new Set(['keys_unavailable']))
     expect(await verdict(await sign(one))).toBe('good')
-    time.advance(15_000)
+    await time.advance(15_000)
     expect(await verdict(await sign(two))).toBe('unknown_key')
     expect(await verdict(await sign(two))).toBe('keys_unavailable')
     expect(fetches).toBe(5)
@@ -115,12 +115,12 @@ describe('a key server that is held still', () => {
     expect(await verdict(token)).toBe('good')
     published = new Error('connect ECONNREFUSED')
     for (let hour = 0; hour < 24; hour++) {
-      time.advance(60 * MINUTE)
+      await time.advance(60 * MINUTE)
       expect(await verdict(token)).toBe('good')
     }
     expect(await verdict(await sign(two))).toBe('keys_unavailable')
     published = [two.jwk]
-    time.advance(5_000)
+    await time.advance(5_000)
     // The first after the outage does not wait for the fetch it causes.
     expect(await verdict(token)).toBe('good')
     await new Promise((resolve) => setImmediate(resolve))
@@ -136,7 +136,7 @@ describe('a key server that is held still', () => {
     expect(set.available).toBe(false)
     published = [one.jwk]
     expect(await verdict(await sign(one))).toBe('keys_unavailable')
-    time.advance(5_000)
+    await time.advance(5_000)
     expect(await verdict(await sign(one))).toBe('good')
   })
 
@@ -145,7 +145,7 @@ describe('a key server that is held still', () => {
     published = new Error('connect ECONNREFUSED')
     for (let n = 0; n < 21; n++) {
       await verdict(await sign(one))
-      time.advance(5_000)
+      await time.advance(5_000)
     }
     expect(warnings).toHaveLength(3)
     expect(warnings[1]).toMatchObject({ keyServer: 'keys.example', failures: 11, oldKeys: false })
@@ -157,10 +157,10 @@ describe('a key server that is held still', () => {
     ['no keys', {}],
     ['keys that are no list', { keys: 'x' }],
   ])('an answer that is %s leaves the old set', async (_, answer) => {
-    const time = heldClock()
+    const time = new HeldClock()
     let document: unknown = { keys: [one.jwk] }
     const set = remoteKeySet(new URL('https://keys.example'), {
-      clock: time.clock,
+      clock: time,
       log: { info: () => {}, warn: () => {} },
       download: async () => document,
     })
@@ -264,15 +264,15 @@ describe('a key server on a socket', () => {
     ['says a byte at a time', (_, response) => void setInterval(() => response.write(' '), 20).unref()],
   ])('a server that %s is given 5 s in all, and no timer is left', async (_, listener) => {
     await serve(listener)
-    const time = heldClock()
-    const result = downloadJson(url, time.clock)
+    const time = new HeldClock()
+    const result = downloadJson(url, time)
     const outcome = expect(result).rejects.toThrow()
     await new Promise((resolve) => server.once('request', resolve))
-    time.advance(4_999)
-    expect(time.timers).toBe(1)
-    time.advance(1)
+    await time.advance(4_999)
+    expect(time.timers).toHaveLength(1)
+    await time.advance(1)
     await outcome
-    expect(time.timers).toBe(0)
+    expect(time.timers).toEqual([])
   })
 
   test('the connection is not kept', async () => {
