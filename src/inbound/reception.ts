@@ -11,15 +11,17 @@ import { clientAddress } from '../access/client-address.ts'
 import { readCredentials } from '../access/credentials.ts'
 import { isOriginAllowed, type OriginSettings } from '../access/origin-check.ts'
 import type { Lingering } from '../budget/lingering.ts'
-import type { LongPlace, MessageRoom } from '../budget/message-room.ts'
+import type { MessageRoom } from '../budget/message-room.ts'
 import type { FrameSink } from '../outbound/frame-sink.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import { roomName } from '../protocol/room-name.ts'
 import type { Absent } from './absent.ts'
 import type { ConnectionLimits, Place } from './connection-limits.ts'
+import { Doorway } from './doorway.ts'
 import { RepeatedRefusals } from './repeated-refusals.ts'
+import { Seat, type SeatHost, type Takes, whereabouts } from './seat.ts'
 import { type Admission, Session, type SessionDeps, type SessionRequest } from './session.ts'
-import type { Answer, Guest, Upgrade, Welcome } from './upgrade.ts'
+import type { Answer, Guest, Upgrade } from './upgrade.ts'
 
 export interface ReceptionDeps {
   readonly authorizer: Authorizer
@@ -44,8 +46,6 @@ const SHORT_VISIT_MS = 5_000
 /** How long the close frame is kept back from one that comes for the same again and again, ms. */
 const HOLD_MS = 3_000
 
-type Takes = Welcome['takes']
-
 /** Who is at the door. */
 interface Visitor {
   readonly room: string | null
@@ -55,7 +55,7 @@ interface Visitor {
   readonly subprotocol: string | null
 }
 
-export class Reception {
+export class Reception implements SeatHost {
   readonly sessions = new Set<Session>()
   readonly #deps: ReceptionDeps
   readonly #doorway: Doorway
@@ -120,7 +120,7 @@ export class Reception {
       return this.#refuse(upgrade, visitor, admission.reason)
     }
     const { messages } = this.#deps
-    const promised = messages.promise(whereabouts(visitor))
+    const promised = messages.promise(whereabouts(visitor.group, visitor.room))
     const takes = promised === null ? 'short' : 'long'
     return {
       kind: 'welcome',
@@ -142,8 +142,9 @@ export class Reception {
     const decided = (): void => absent.remove(group)
     admission.then(decided, decided)
   }
-  /** The same of one that has a session. */
-  noteGone(session: Session): void {
+  gone(session: Session): void {
+    this.sessions.delete(session)
+    // The same of one that has a session.
     if (!session.isEntering) return
     const { absent } = this.#deps
     absent.add(session.group)
@@ -183,7 +184,6 @@ export class Reception {
     return new Seat(session, place, this, takes, isWanted)
   }
 
-  /** How long the close frame of a session that began at `since` (clock ms) is kept back, ms. */
   holdMs(session: Session, since: number): number {
     const isShort = this.#deps.session.clock.now() - since < SHORT_VISIT_MS
     if (!this.#isOpen || !isShort || this.#returning.mayTell(`${session.group} ${session.roomName}`)) return 0
@@ -196,10 +196,6 @@ export class Reception {
     return this.#deps.session.clock.now()
   }
 }
-
-/** Where a client comes from and goes to: what is remembered of it is only ever in its favour. */
-const whereabouts = ({ group, room }: { readonly group: string; readonly room: string | null }): string =>
-  `${group} ${room}`
 
 const refusal = (reason: CloseReason): Admission => ({ kind: 'refusal', reason })
 
@@ -218,108 +214,4 @@ function identity({ path, query, origin, authorization, protocols }: Upgrade, { 
   const hash = createHash('sha256')
   for (const part of [group, path, query, origin, authorization, protocols]) hash.update(`${part.length} ${part} `)
   return hash.digest('base64')
-}
-
-/**
- * Sockets that were opened for a close frame alone. They are no places, but descriptors for some seconds, so there are only so
- * many at a time, half of them for one address; the others are answered over HTTP, which frees the descriptor at once.
- */
-class Doorway {
-  readonly #max: number
-  readonly #open = new Map<string, number>()
-  readonly #lingering: Lingering
-  #count = 0
-
-  constructor(max: number, lingering: Lingering) {
-    this.#max = max
-    this.#lingering = lingering
-  }
-
-  hasRoom(group: string): boolean {
-    const mine = (this.#open.get(group) ?? 0) + this.#lingering.beyond(group, 0)
-    return this.#count + this.#lingering.total < this.#max && mine < Math.ceil(this.#max / 2)
-  }
-  enter(group: string): Pick<Place, 'release'> {
-    this.#count++
-    this.#open.set(group, (this.#open.get(group) ?? 0) + 1)
-    let isOpen = true
-    return {
-      release: (lingers = false) => {
-        if (!isOpen) return
-        isOpen = false
-        this.#count--
-        const left = this.#open.get(group)! - 1
-        if (left === 0) this.#open.delete(group)
-        else this.#open.set(group, left)
-        if (lingers) this.#lingering.add(group)
-      },
-    }
-  }
-}
-
-/** The close code of a connection that ended without a close frame: its descriptor is free. */
-const TORN = 1006
-
-/**
- * One connection: its session and the place it takes. A class of its own, because closures made at the upgrade would keep
- * the whole upgrade, headers and all, as long as the connection lives.
- */
-class Seat implements Guest, LongPlace {
-  readonly #session: Session
-  readonly #place: Pick<Place, 'release'>
-  readonly #reception: Reception
-  readonly #takes: Takes
-  readonly #since: number
-  usedAt: number
-  readonly isWanted: boolean
-
-  constructor(session: Session, place: Pick<Place, 'release'>, reception: Reception, takes: Takes, isWanted: boolean) {
-    this.#session = session
-    this.#place = place
-    this.#reception = reception
-    this.#takes = takes
-    this.#since = reception.now
-    this.usedAt = this.#since
-    this.isWanted = isWanted
-    if (takes === 'long') reception.messages.take(this)
-  }
-
-  open(): void {
-    this.#session.open()
-  }
-  /** Its long place is needed by somebody else. */
-  end(): void {
-    this.#session.end(CLOSE.placeNeeded)
-  }
-  receive(bytes: Uint8Array, isBinary: boolean): void {
-    if (bytes.length > this.#reception.messages.shortBytes) this.usedAt = this.#reception.now
-    this.#session.receive(bytes, isBinary)
-  }
-  drained(): void {
-    this.#session.drained()
-  }
-  pinged(length: number): void {
-    this.#session.pinged(length)
-  }
-  ponged(): void {
-    this.#session.ponged()
-  }
-  failed(error: unknown): void {
-    this.#session.failed(error)
-  }
-  holdMs(): number {
-    return this.#takes === 'refused' ? 0 : this.#reception.holdMs(this.#session, this.#since)
-  }
-  closed(code: number, cutForSize: boolean): void {
-    this.#reception.sessions.delete(this.#session)
-    this.#place.release(code !== TORN)
-    const { messages } = this.#reception
-    if (this.#takes === 'long') messages.giveBack(this)
-    else if (cutForSize && this.#takes === 'short') {
-      messages.want(whereabouts({ group: this.#session.group, room: this.#session.roomName }))
-    }
-    // Only in a long place does it say that the message was too long for any.
-    this.#session.closed(code, cutForSize && this.#takes === 'long')
-    this.#reception.noteGone(this.#session)
-  }
 }

@@ -6,29 +6,25 @@
 import type { Logger } from 'pino'
 import { expiryAlarm } from '../access/expiry-alarm.ts'
 import type { Grant, Refusal } from '../access/grant.ts'
-import type { Account } from '../budget/account.ts'
 import { type MemoryFigures, noFigures } from '../budget/memory-figures.ts'
 import type { Holder } from '../budget/memory-guard.ts'
-import type { Share, Shares } from '../budget/share.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { EveryTenth } from '../observe/every-tenth.ts'
 import { LazyLog } from '../observe/lazy-log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { FrameSink } from '../outbound/frame-sink.ts'
-import { Outbox, type OutboxDeps, type OutboxOwner } from '../outbound/outbox.ts'
+import type { Outbox } from '../outbound/outbox.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
-import { Member, type MemberOwner } from '../room/member.ts'
+import type { Member } from '../room/member.ts'
 import type { Room } from '../room/room.ts'
 import { type RoomRegistry, RoomsFullError } from '../room/room-registry.ts'
 import { Strikes } from '../room/strikes.ts'
-import type { UpdateSummary } from '../update/update-check.ts'
 import { Backlog } from './backlog.ts'
-import { Conversation, type ConversationDeps, type ConversationHost, type Participant } from './conversation.ts'
 import type { FrameCount, FrameFlood } from './frame-flood.ts'
 import type { LateWrites } from './late-writes.ts'
+import { Membership, type MembershipDeps, type MembershipHost, type Newcomer } from './membership.ts'
 import { RateLimiter, type Rates } from './rate-limiter.ts'
-import { identityOf, Reputation, type ReputationDeps, type ReputationEvents } from './reputation.ts'
-import { structTokens } from './sync-gate.ts'
+import { Reputation, type ReputationDeps, type ReputationEvents } from './reputation.ts'
 import type { Peer } from './upgrade.ts'
 
 export interface SessionSettings {
@@ -36,18 +32,14 @@ export interface SessionSettings {
   readonly maxMessageBytes: number
 }
 
-export interface SessionDeps {
+export interface SessionDeps extends MembershipDeps {
   readonly settings: SessionSettings
   readonly clock: Clock
   readonly metrics: Metrics
   readonly log: Logger
   readonly registry: RoomRegistry
-  readonly outbox: OutboxDeps
   /** What every connection's budget for document frames has in common. */
   readonly rates: Rates
-  readonly conversation: ConversationDeps
-  /** Who may take how much of the loop's time. */
-  readonly shares: Shares
   readonly reputation: ReputationDeps
   readonly late: LateWrites
   readonly flood: FrameFlood
@@ -83,11 +75,11 @@ const CONTROL_HEADER_BYTES = 2
 type State =
   | { readonly name: 'admitting' }
   /** The socket is gone; what it had sent is written if access is granted (SP4). */
-  | { readonly name: 'late'; readonly held: number }
-  | { readonly name: 'joined'; readonly room: Room; readonly member: Member; readonly grant: Grant }
+  | { readonly name: 'late'; readonly backlog: Backlog; readonly held: number }
+  | { readonly name: 'joined'; readonly membership: Membership }
   | { readonly name: 'gone' }
 
-export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner, ReputationEvents {
+export class Session implements Peer, MembershipHost, ReputationEvents {
   readonly #sink: FrameSink
   readonly #request: SessionRequest
   readonly #deps: SessionDeps
@@ -98,13 +90,11 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
   readonly #strikes: Strikes
   /** What came before this client was in its room; null once that is handled. */
   #backlog: Backlog | null = new Backlog()
-  /** While it is in its room. */
-  #conversation: Conversation | null = null
   #state: State = { name: 'admitting' }
+  /** The outbox of a socket that is being ended: it still waits for the drain. */
+  #ending: Outbox | null = null
   #isEntering = true
   #entered: (() => void) | null = null
-  /** From its joining on. */
-  #share: Share | null = null
   /** Bytes of pongs since the socket was last seen empty: they lie in its buffer, outside the outbox's accounts. */
   #pongBytes = 0
   readonly #openedAt: number
@@ -204,8 +194,7 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
 
   /** The socket has drained a little. */
   drained(): void {
-    if (this.#state.name === 'joined') this.#state.member.outbox.drained()
-    else this.#ending?.drained()
+    this.outbox?.drained()
   }
   pinged(length: number): void {
     this.#deps.metrics.messagesReceived.values.ping++
@@ -213,19 +202,19 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
     const { hardBytes } = this.#deps.outbox.settings
     this.#pongBytes = this.#sink.bufferedBytes === 0 ? 0 : this.#pongBytes + length + CONTROL_HEADER_BYTES
     if (this.#pongBytes < hardBytes) return
-    if (this.#state.name === 'joined') this.#state.member.outbox.evictForBytes()
+    if (this.#membership !== null) this.#membership.outbox.evictForBytes()
     else this.#sink.cut()
   }
   ponged(): void {
     this.#deps.metrics.messagesReceived.values.pong++
     if (this.#isFlood(0)) return
-    if (this.#state.name === 'joined') this.#state.room.pong(this.#state.member)
+    this.#membership?.ponged()
   }
 
   /** Something failed that is this client's alone: it is closed with 1011. Never throws. */
   failed(error: unknown): void {
-    if (this.#state.name === 'joined') {
-      this.#state.member.outbox.failed(error)
+    if (this.#membership !== null) {
+      this.#membership.outbox.failed(error)
       return
     }
     this.#deps.metrics.errorsCaught.add('client')
@@ -235,7 +224,7 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
 
   /** Shows the client the door: what it still holds is sent, then the close frame. */
   end(reason: CloseReason): void {
-    if (this.#state.name === 'joined') this.#state.member.outbox.end(reason)
+    if (this.#membership !== null) this.#membership.outbox.end(reason)
     else this.#refuse(reason)
   }
 
@@ -248,7 +237,7 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
       this.#reputation?.cut()
     }
     if (this.#waitsToWrite()) return
-    const outbox = this.#state.name === 'joined' ? this.#state.member.outbox : this.#ending
+    const { outbox } = this
     this.#leave()
     outbox?.closed()
     this.#ending = null
@@ -265,33 +254,24 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
     if (this.#state.name === 'joined') {
       this.#backlog = null
       try {
-        this.#conversation?.takeLate(backlog)
+        this.#state.membership.conversation.takeLate(backlog)
       } catch (error) {
         this.failed(error)
       }
     } else if (this.#state.name === 'admitting') {
       if (this.#deps.late.hold(this.#request.group, backlog.bytes)) {
-        this.#state = { name: 'late', held: backlog.bytes }
+        this.#state = { name: 'late', backlog, held: backlog.bytes }
         return true
       }
       this.#deps.metrics.lateWrites.add('no_room')
     }
     return false
   }
-  /** What is left of a client that is gone: its edits. It is no member, is told nothing and shows no presence. */
-  #writeLate(room: Room, grant: Grant): void {
-    const backlog = this.#backlog
-    const reputation = this.#remember(grant)
-    const share = this.#openShare(grant)
-    const outbox = new Outbox(this.#sink, room.source, room.presence, this.#deps.outbox, this)
-    outbox.closed()
-    const member = new Member(outbox, this.#strikes, this.log, this.#deps.clock, room.step1, this, share)
-    member.repair.stop()
-    const conversation = this.#converse({ room, member, grant, reputation, limiter: this.#limiter })
-    if (backlog !== null) conversation.takeLate(backlog)
-    conversation.stop()
-    reputation.closed()
-    this.#deps.shares.close(identityOf(grant.subject, this.#request.group), share)
+  /** What is left of a client that is gone: its edits. */
+  #writeLate(backlog: Backlog, room: Room, grant: Grant): void {
+    const newcomer = this.#newcomer(grant)
+    new Membership(room, newcomer, this.#deps, this).writeLate(backlog)
+    newcomer.reputation.closed()
     this.#settleLate()
   }
   /** There is nothing more to be written. */
@@ -311,7 +291,7 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
     const sockets = this.#sink.bufferedBytes
     const queues = this.outbox?.queuedBytes ?? 0
     const backlogs = this.waitingBytes
-    const parked = this.#state.name === 'joined' ? this.#state.member.repair.parkedBytes : 0
+    const parked = this.#membership?.member.repair.parkedBytes ?? 0
     into.sockets += sockets
     into.queues += queues
     into.backlogs += backlogs
@@ -324,8 +304,7 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
    */
   slowHolder(): Holder | null {
     const { outbox } = this
-    const intake = this.#state.name === 'joined' ? this.#state.room.waitingBytes(this.#state.member) : 0
-    const bytes = this.tally(noFigures()) + intake
+    const bytes = this.tally(noFigures()) + (this.#membership?.intakeBytes ?? 0)
     const isSlow = outbox === null || outbox.state !== 'live' || bytes > 0 || this.#pongBytes > 0
     if (!isSlow) return null
     return {
@@ -337,7 +316,7 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
         if (outbox?.state === 'ending') this.#sink.cut()
         else {
           // A few bytes in there may be a hundred times as many in the document.
-          if (this.#state.name === 'joined') this.#state.room.giveUpWaiting(this.#state.member)
+          this.#membership?.giveUpWaiting()
           this.end(CLOSE.memoryShort)
         }
       },
@@ -346,11 +325,11 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
 
   /** Bytes of frames that wait to be handled. */
   get waitingBytes(): number {
-    return (this.#backlog?.bytes ?? 0) + (this.#conversation?.heldBytes ?? 0)
+    return (this.#backlog?.bytes ?? 0) + (this.#membership?.conversation.heldBytes ?? 0)
   }
   /** For the sweep, the admin page and the drain on shutdown. */
   get outbox(): Outbox | null {
-    return this.#state.name === 'joined' ? this.#state.member.outbox : this.#ending
+    return this.#membership?.outbox ?? this.#ending
   }
   /** What shares its budgets: its address, or an IPv6 address's /64. */
   get group(): string {
@@ -360,7 +339,10 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
     return this.#request.room
   }
   get grant(): Grant | null {
-    return this.#state.name === 'joined' ? this.#state.grant : null
+    return this.#membership?.grant ?? null
+  }
+  get #membership(): Membership | null {
+    return this.#state.name === 'joined' ? this.#state.membership : null
   }
   /** One row for the admin page. `now` is the clock's. */
   describe(now: number): object {
@@ -377,13 +359,12 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
       heldBytes: outbox?.heldBytes ?? 0,
       drops: outbox?.drops ?? 0,
       resyncs: outbox?.resyncs ?? 0,
-      limited: this.#conversation?.isLimited ?? false,
+      limited: this.#membership?.conversation.isLimited ?? false,
       degraded: outbox?.isDegraded ?? false,
     }
   }
-  /** The outbox of a socket that is being ended: it still waits for the drain. */
-  #ending: Outbox | null = null
 
+  /** Its room is there. Null: it is gone, or may not come in any more. */
   #join(room: Room, grant: Grant): Member | null {
     if (this.#state.name === 'gone') return null
     if (!this.#deps.holds(grant)) {
@@ -391,75 +372,50 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
       return null
     }
     if (this.#state.name === 'late') {
-      this.#writeLate(room, grant)
+      this.#writeLate(this.#state.backlog, room, grant)
       return null
     }
-    const { clock } = this.#deps
-    const reputation = this.#remember(grant)
-    const share = this.#openShare(grant)
-    const outbox = new Outbox(this.#sink, room.source, room.presence, this.#deps.outbox, this)
-    const member = new Member(outbox, this.#strikes, this.log, clock, room.step1, this, share)
-    this.#state = { name: 'joined', room, member, grant }
+    const { clock, wallClock } = this.#deps
+    const newcomer = this.#newcomer(grant)
+    const membership = new Membership(room, newcomer, this.#deps, this)
+    this.#state = { name: 'joined', membership }
     if (grant.expiresAt !== null) {
-      this.#stopAlarm = expiryAlarm(clock, this.#deps.wallClock, grant, () => this.end(CLOSE.noAccess))
+      this.#stopAlarm = expiryAlarm(clock, wallClock, grant, () => this.end(CLOSE.noAccess))
     }
-    this.#conversation = this.#converse({ room, member, grant, reputation, limiter: this.#limiter })
-    if (grant.access === 'read') outbox.notify({ kind: 'read-only' })
-    reputation.joined()
-    return this.#state.name === 'joined' ? member : null
+    if (grant.access === 'read') membership.outbox.notify({ kind: 'read-only' })
+    newcomer.reputation.joined()
+    // What is known of it may have ended it at once.
+    return this.#membership?.member ?? null
   }
-  #converse(who: Participant): Conversation {
-    return new Conversation(who, this.#deps.conversation, this)
-  }
-  #remember(grant: Grant): Reputation {
-    this.#reputation = new Reputation(this.#deps.reputation, this.#request, grant.subject, this.#limiter, this)
-    return this.#reputation
+  #newcomer(grant: Grant): Newcomer {
+    const limiter = this.#limiter
+    const reputation = new Reputation(this.#deps.reputation, this.#request, grant.subject, limiter, this)
+    this.#reputation = reputation
+    const wantsNotices = this.#request.notices
+    return { grant, sink: this.#sink, strikes: this.#strikes, limiter, reputation, wantsNotices }
   }
   wasTooLarge(): void {
     this.end(CLOSE.messageTooLarge)
   }
   paced(intervalMs: number): void {
-    if (this.#state.name === 'joined') this.#state.member.outbox.pace(intervalMs)
+    this.#membership?.outbox.pace(intervalMs)
   }
 
-  #openShare(grant: Grant): Share {
-    this.#share = this.#deps.shares.open(identityOf(grant.subject, this.#request.group))
-    return this.#share
-  }
-  /** For the outbox, which is there only once there is a share. */
-  get account(): Account {
-    return this.#share!.account
-  }
-  get wantsNotices(): boolean {
-    return this.#request.notices
-  }
-  evicted(_reason: CloseReason, isEviction: boolean): void {
+  evicted(isEviction: boolean): void {
     if (isEviction) this.#reputation?.evicted()
     this.#leave()
-  }
-
-  get identity(): string {
-    return this.#reputation?.identity ?? identityOf(null, this.#request.group)
-  }
-  pay(summary: UpdateSummary): void {
-    const tokens = structTokens(summary)
-    if (tokens > 0) this.#limiter.spend(tokens, 0)
   }
 
   #leave(): void {
     this.#stopAlarm?.()
     this.#reputation?.left()
-    this.#conversation?.stop()
-    this.#conversation = null
     this.#backlog = null
-    if (this.#state.name === 'joined') {
-      const { room, member, grant } = this.#state
-      this.#deps.shares.close(identityOf(grant.subject, this.#request.group), member.share)
-      this.#ending = member.outbox
-      this.#state = { name: 'gone' }
-      this.#deps.registry.leave(room, member)
-    }
+    const membership = this.#membership
     this.#state = { name: 'gone' }
+    if (membership === null) return
+    membership.end()
+    this.#ending = membership.outbox
+    this.#deps.registry.leave(membership.room, membership.member)
   }
 
   /** Ends a socket that is in no room. */
@@ -483,14 +439,14 @@ export class Session implements Peer, OutboxOwner, ConversationHost, MemberOwner
     this.#backlog = null
     if (backlog.overflowed) {
       this.#deps.metrics.resyncsIn.add('load_overflow')
-      this.#conversation?.lost()
+      this.#membership?.conversation.lost()
     }
     for (let bytes = backlog.take(); bytes !== null; bytes = backlog.take()) this.#handle(bytes)
   }
 
   #handle(bytes: Uint8Array): void {
     try {
-      this.#conversation?.take(bytes)
+      this.#membership?.conversation.take(bytes)
     } catch (error) {
       this.failed(error)
     }

@@ -19,6 +19,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { StorageMetrics } from '../storage/storage-metrics.ts'
 import type { Member } from './member.ts'
 import { Room, type RoomSettings } from './room.ts'
+import { isIdle, longestIdle, occupiedBlank, type RoomEntry } from './room-entry.ts'
 import { gridMs, Ticks } from './ticks.ts'
 
 export interface RegistrySettings extends RoomSettings {
@@ -49,23 +50,6 @@ export class RoomsFullError extends Error {
   }
 }
 
-interface Entry {
-  /** Who brought it in; null: the server itself. */
-  readonly owner: string | null
-  /** Whether it counts as one of its owner's. */
-  counts: boolean
-  /** When its last member left, clock ms. */
-  idleSince: number
-  readonly room: Room
-  readonly keeper: Keeper
-  readonly loaded: Promise<void>
-  /** Set while the room leaves memory; a join waits for it and starts anew. */
-  leaving: Promise<void> | null
-  /** Sessions that wait for the load and will join. */
-  expected: number
-  cancelIdle: (() => void) | null
-}
-
 /** A room that has not applied all it received is looked at again after this long, ms. */
 const RETRY_LEAVING_MS = 20
 const SWEEP_MS = 1_000
@@ -77,7 +61,7 @@ export class RoomRegistry {
   readonly #errors: Boundary
   readonly #slices: Slices
   readonly #ticks: Ticks
-  readonly #rooms = new Map<string, Entry>()
+  readonly #rooms = new Map<string, RoomEntry>()
   readonly #shares: RoomShares
   readonly #stopSweep: () => void
 
@@ -121,7 +105,7 @@ export class RoomRegistry {
     const holders: Holder[] = []
     const figures = noFigures()
     for (const [name, entry] of this.#rooms) {
-      if (entry.leaving !== null || (onlyIdle && !this.#isIdle(entry))) continue
+      if (entry.leaving !== null || (onlyIdle && !isIdle(entry))) continue
       const { room } = entry
       holders.push({
         bytes: room.tally(figures) + ROOM_BYTES,
@@ -133,7 +117,7 @@ export class RoomRegistry {
     return holders
   }
   /** Closes a room's members and takes it out of memory, as soon as it is saved. */
-  #shed(name: string, entry: Entry): void {
+  #shed(name: string, entry: RoomEntry): void {
     for (const member of [...entry.room.members]) {
       entry.room.giveUpWaiting(member)
       member.outbox.end(CLOSE.memoryShort)
@@ -203,7 +187,7 @@ export class RoomRegistry {
     return members.length
   }
 
-  async #bury(name: string, entry: Entry): Promise<void> {
+  async #bury(name: string, entry: RoomEntry): Promise<void> {
     const { room, keeper } = entry
     try {
       keeper.abandon()
@@ -215,7 +199,7 @@ export class RoomRegistry {
   }
 
   /** The room's entry, expecting one more. */
-  async #enter(name: string, owner: string | null): Promise<Entry> {
+  async #enter(name: string, owner: string | null): Promise<RoomEntry> {
     let entry = this.#rooms.get(name)
     while (entry === undefined || entry.leaving !== null) {
       if (entry !== undefined) await entry.leaving
@@ -267,23 +251,15 @@ export class RoomRegistry {
     }
     return this.#shares.total < maxRooms || this.#letIdleGo('full', null)
   }
-  /** The longest idle leaves first, and those that store nothing before all others. False: there is none. */
+  /** False: there is none that could go. */
   #letIdleGo(limit: RoomLimit, owner: string | null): boolean {
-    let found: { readonly name: string; readonly entry: Entry; readonly rank: number } | null = null
-    for (const [name, entry] of this.#rooms) {
-      if (!entry.counts || (owner !== null && entry.owner !== owner) || !this.#canLeaveNow(entry)) continue
-      const rank = entry.idleSince + (isBlank(entry) ? 0 : Number.MAX_SAFE_INTEGER / 2)
-      if (found === null || rank < found.rank) found = { name, entry, rank }
-    }
-    if (found === null) return false
+    const entry = longestIdle(this.#rooms.values(), owner)
+    if (entry === null) return false
     this.#deps.metrics.roomsMadeWay.add(limit)
-    this.#leaveNow(found.name, found.entry)
+    this.#leaveNow(entry.room.name, entry)
     return true
   }
-  #canLeaveNow(entry: Entry): boolean {
-    return entry.leaving === null && this.#isIdle(entry) && entry.room.isSettled && entry.keeper.unsavedBytes === 0
-  }
-  #leaveNow(name: string, entry: Entry): void {
+  #leaveNow(name: string, entry: RoomEntry): void {
     entry.cancelIdle?.()
     entry.cancelIdle = null
     this.#uncount(entry)
@@ -298,11 +274,11 @@ export class RoomRegistry {
    * rooms one makes way. False: it is there now; rejects with `RoomsFullError` when there is none, or nothing is stored.
    */
   async #makePlaceFor(name: string): Promise<boolean> {
-    const found = this.#blankRoom()
+    const found = occupiedBlank(this.#rooms.values(), this.#shares)
     if (found !== null && (await this.#isStored(name))) {
       if (this.#rooms.has(name)) return false
       if (this.#shares.total < this.#deps.settings.maxRooms) return true
-      const still = this.#blankRoom()
+      const still = occupiedBlank(this.#rooms.values(), this.#shares)
       if (still !== null) {
         this.#deps.metrics.roomsMadeWay.add('full')
         this.#uncount(still)
@@ -314,28 +290,16 @@ export class RoomRegistry {
     this.#deps.metrics.roomsRefused.add('full')
     throw new RoomsFullError(CLOSE.serverFull)
   }
-  /** An occupied room with nothing in it, of the owner with most rooms. */
-  #blankRoom(): Entry | null {
-    let found: Entry | null = null
-    let most = 0
-    for (const entry of this.#rooms.values()) {
-      if (!entry.counts || entry.leaving !== null || entry.expected > 0 || entry.owner === null || !isBlank(entry))
-        continue
-      const rooms = this.#shares.of(entry.owner)
-      if (rooms > most) [found, most] = [entry, rooms]
-    }
-    return found
-  }
   async #isStored(name: string): Promise<boolean> {
     for await (const _ of this.#deps.storage.load(name)) return true
     return false
   }
 
-  #uncount(entry: Entry): void {
+  #uncount(entry: RoomEntry): void {
     if (entry.counts) this.#shares.remove(entry.owner)
     entry.counts = false
   }
-  #forget(name: string, entry: Entry): void {
+  #forget(name: string, entry: RoomEntry): void {
     this.#uncount(entry)
     if (this.#rooms.get(name) === entry) this.#rooms.delete(name)
   }
@@ -368,7 +332,7 @@ export class RoomRegistry {
         room.destroy()
         throw error
       })
-    const entry: Entry = {
+    const entry: RoomEntry = {
       owner,
       counts: true,
       idleSince: this.#deps.clock.now(),
@@ -383,12 +347,8 @@ export class RoomRegistry {
     this.#shares.add(owner)
   }
 
-  #isIdle({ room, expected }: Entry): boolean {
-    return expected === 0 && room.members.size === 0
-  }
-
-  #leaveWhenIdle(name: string, entry: Entry, ms = this.#deps.settings.idleMs): void {
-    if (!this.#isIdle(entry) || entry.cancelIdle !== null || this.#rooms.get(name) !== entry) return
+  #leaveWhenIdle(name: string, entry: RoomEntry, ms = this.#deps.settings.idleMs): void {
+    if (!isIdle(entry) || entry.cancelIdle !== null || this.#rooms.get(name) !== entry) return
     entry.idleSince = this.#deps.clock.now()
     entry.cancelIdle = this.#deps.clock.after(ms, () => {
       entry.cancelIdle = null
@@ -397,12 +357,12 @@ export class RoomRegistry {
   }
 
   /** Asked again after everything that was waited for: meanwhile the room may have been joined, left again or deleted. */
-  #mayLeave(name: string, entry: Entry): boolean {
+  #mayLeave(name: string, entry: RoomEntry): boolean {
     const isUntouched = entry.leaving === null && entry.cancelIdle === null
-    return isUntouched && this.#isIdle(entry) && this.#rooms.get(name) === entry
+    return isUntouched && isIdle(entry) && this.#rooms.get(name) === entry
   }
 
-  async #leaveMemory(name: string, entry: Entry): Promise<void> {
+  async #leaveMemory(name: string, entry: RoomEntry): Promise<void> {
     const { room, keeper } = entry
     if (!this.#mayLeave(name, entry)) return
     // Slow work first, while the room can still be joined.
@@ -418,7 +378,7 @@ export class RoomRegistry {
   }
 
   /** A room that cannot be kept leaves memory as soon as what was told is stored; joins wait for that, and start anew. */
-  #discard(name: string, entry: Entry): void {
+  #discard(name: string, entry: RoomEntry): void {
     entry.cancelIdle?.()
     entry.cancelIdle = null
     entry.leaving = entry.keeper.retire().then(() => {
@@ -429,7 +389,7 @@ export class RoomRegistry {
   }
 
   /** Not by `close`, which joins would have to wait for: a full disk may keep it waiting for ever. */
-  #leaveWhenSaved(name: string, entry: Entry): void {
+  #leaveWhenSaved(name: string, entry: RoomEntry): void {
     let isCancelled = false
     entry.cancelIdle = () => {
       isCancelled = true
@@ -442,6 +402,3 @@ export class RoomRegistry {
     this.#errors.background(saved)
   }
 }
-
-/** Whether a room has nothing in it that would be stored. */
-const isBlank = ({ room }: Entry): boolean => room.doc.store.clients.size === 0 && room.rebuilding === null
