@@ -1,4 +1,7 @@
-/** The arrows of the picture: who may import whom. Type imports count, because readers follow them too. */
+/**
+ * The arrows of the picture: who may import whom. Type imports count, because readers follow them too. docs/architecture.md shows
+ * the same folders, arrows and files.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -13,12 +16,12 @@ const MAY: Record<string, readonly string[]> = {
   storage: ['observe'],
   budget: ['observe'],
   access: ['protocol', 'observe'],
-  update: ['protocol', 'observe'],
+  update: ['protocol'],
   outbound: ['diff', 'protocol', 'budget', 'observe'],
   keeping: ['diff', 'update', 'storage', 'budget', 'observe'],
   room: ['outbound', 'keeping', 'diff', 'update', 'protocol', 'storage', 'cluster', 'budget', 'observe'],
   inbound: ['room', 'access', 'outbound', 'update', 'protocol', 'budget', 'observe'],
-  http: ['protocol', 'budget', 'observe'],
+  http: ['observe'],
   uws: ['inbound', 'http', 'outbound', 'protocol', 'budget', 'observe'],
   settings: ['room', 'outbound', 'access', 'http', 'update'],
 }
@@ -85,6 +88,26 @@ test('only src/uws imports uWebSockets.js, and nothing imports in a circle', () 
     done.add(file)
   }
   for (const file of files) walk(file, [])
+})
+
+const page = readFileSync(join(src, '../docs/architecture.md'), 'utf8')
+
+test('docs/architecture.md has every folder, with its arrows', () => {
+  const table = page.slice(page.indexOf('<!-- folders -->'), page.indexOf('<!-- /folders -->'))
+  const rows = [...table.matchAll(/^\| `(\w+)` \| .+? \| (.*?) ?\|$/gm)].map(([, folder, arrows]) => [
+    folder,
+    arrows!.trim(),
+  ])
+  const arrows = Object.entries(MAY).map(([folder, to]) => [folder, to.map((name) => `\`${name}\``).join(' ')])
+  expect(Object.fromEntries(rows)).toEqual({ ...Object.fromEntries(arrows), [COMPOSES]: 'everything' })
+})
+
+test('docs/architecture.md names no file that is not there', () => {
+  const folders = [...Object.keys(MAY), COMPOSES].join('|')
+  const named = [...page.matchAll(new RegExp(`\\b(?:${folders})/[a-z][\\w-]*`, 'g'))].map(([path]) => path)
+  expect(named.length).toBeGreaterThan(40)
+  const there = new Set(files.map((file) => relative(src, file).replace(/\.ts$/, '')))
+  expect(named.filter((path) => !there.has(path))).toEqual([])
 })
 
 test('there is no drawer for leftovers', () => {
