@@ -17,7 +17,7 @@ export interface Upgrade {
   readonly protocols: string
 }
 
-/** One client as the route sees it. */
+/** One client as the route sees it: its session (session.ts). */
 export interface Peer {
   open(): void
   /** One frame; the bytes are only lent. */
@@ -32,7 +32,7 @@ export interface Peer {
   failed(error: unknown): void
 }
 
-/** A client in its place. */
+/** A client in its place, which is what the route has (seat.ts). */
 export interface Guest extends Peer {
   /** How long the close frame that it is about to get is kept back, ms. */
   holdMs(): number

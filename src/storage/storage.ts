@@ -1,6 +1,6 @@
 /**
  * Where boards live between rooms: per room a snapshot in parts and a tail of appended updates.
- *   room/keeper ──append, compact──▶ storage ──load──▶ room/keeper
+ *   keeping/keeper ──append, compact──▶ storage ──load──▶ room/keeper
  * Records are Yjs V1 updates that a room's own document emitted; storage never looks inside them.
  */
 
