@@ -15,7 +15,7 @@ const shown = (format: (value: number) => string) => (value: number | undefined)
 export const micros = shown((value) => (value < 10 ? value.toFixed(2) : value.toFixed(1)))
 export const millis = shown((value) => (value < 10 ? value.toFixed(1) : value.toFixed(0)))
 export const percent = shown((value) => `${(value * 100).toFixed(value < 0.1 ? 1 : 0)} %`)
-export const mebibytes = shown((value) => (value / 2 ** 20).toFixed(0))
+const mebibytes = shown((value) => (value / 2 ** 20).toFixed(0))
 export const kibibytes = shown((value) => (value / 1024).toFixed(1))
 export const megabytes = shown((value) => (value / 1e6).toFixed(value < 1e7 ? 1 : 0))
 const whole = shown((value) => Math.round(value).toLocaleString('en').replaceAll(',', ' '))
@@ -45,7 +45,7 @@ const STEADY: readonly Column[] = [
   { title: 'others', cell: ({ mean }) => `${percent(mean.foreignShare)}, ${percent(mean.foreignLoadShare)}` },
 ]
 
-export function columnsOf(scenario: string): readonly Column[] {
+function columnsOf(scenario: string): readonly Column[] {
   switch (scenario) {
     case 'storm':
       return [

@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts'
 const SIZES = [2, 5, 10, 20, 30, 40, 50, 60, 75, 100, 150, 200, 300, 400, 500, 600, 800, 1000]
 const QUICK_SIZES = [2, 10, 50, 100, 200, 400]
 
-export const peopleOf = (members: number): string => `${members} people`
+const peopleOf = (members: number): string => `${members} people`
 
 export const people: Scenario = {
   name: 'people',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Clock } from '../observe/clock.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import { readCredentials, type UpgradeHeaders } from './credentials.ts'
-import type { Grant, Refusal, RefusalLabel } from './grant.ts'
+import { type Grant, openGrant, type Refusal, type RefusalLabel } from './grant.ts'
 import { type KeySetLog, remoteKeySet } from './remote-key-set.ts'
 import { createRevocations, type Revocation } from './revocations.ts'
 import { checkClaims, readClaims } from './token-claims.ts'
@@ -149,19 +149,6 @@ function parseKeyServer(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new Error('AUTH_JWKS_URL: not an http(s) address')
   return url
-}
-
-function openGrant(room: string, subprotocol: string | null): Grant {
-  return {
-    kind: 'grant',
-    room,
-    access: 'write',
-    cursor: true,
-    subject: null,
-    issuedAt: null,
-    expiresAt: null,
-    subprotocol,
-  }
 }
 
 function refusal(label: RefusalLabel | TokenProblem, subprotocol: string | null): Refusal {

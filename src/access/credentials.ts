@@ -17,7 +17,7 @@ export interface Credentials {
 }
 
 /** The entry a client offers beside `token.<jwt>`, so that there is something to answer. */
-export const SUBPROTOCOL = 'y-weir'
+const SUBPROTOCOL = 'y-weir'
 
 const TOKEN_ENTRY = 'token.'
 

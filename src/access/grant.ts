@@ -20,6 +20,20 @@ export interface Grant {
   readonly subprotocol: string | null
 }
 
+/** What everybody has where no keys are set: all of the room, for ever. */
+export function openGrant(room: string, subprotocol: string | null): Grant {
+  return {
+    kind: 'grant',
+    room,
+    access: 'write',
+    cursor: true,
+    subject: null,
+    issuedAt: null,
+    expiresAt: null,
+    subprotocol,
+  }
+}
+
 export interface Refusal {
   readonly kind: 'refusal'
   readonly reason: CloseReason

@@ -6,7 +6,7 @@ import type { Clock } from '../observe/clock.ts'
 const MAX_BYTES = 256 * 1024
 
 /** Longest time from the call to the last byte. Whoever waits at the door for a key waits this long at most. */
-export const DOWNLOAD_TIMEOUT_MS = 5_000
+const DOWNLOAD_TIMEOUT_MS = 5_000
 
 /**
  * Fetches a small JSON document. Rejects on anything but a complete 200 of at most 256 KiB within 5 s that parses.

@@ -61,7 +61,7 @@ export function checkClaims(claims: TokenClaims, room: string, now: number): Ref
  * `team-1*` covers `team-10` too, so a prefix should end in a separator (`team-1/*`). No entry, no room: a token that
  * forgot the claim opens nothing instead of everything.
  */
-export function coversRoom(rooms: readonly string[], room: string): boolean {
+function coversRoom(rooms: readonly string[], room: string): boolean {
   return rooms.some((entry) => (entry.endsWith('*') ? room.startsWith(entry.slice(0, -1)) : room === entry))
 }
 

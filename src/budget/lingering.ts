@@ -8,7 +8,7 @@ import type { Clock } from '../observe/clock.ts'
  * How long such a socket lives at most, ms: uWS ends it after 16 s where the idle timeout is 32 s or more, in ticks of 4 s
  * (measured: 15–20 s).
  */
-export const LINGER_MS = 20_000
+const LINGER_MS = 20_000
 interface Ended {
   readonly group: string
   readonly until: number

@@ -36,7 +36,7 @@ export interface ReputationEvents {
 const ANONYMOUS_AFTER_MS = 250
 
 /** Who somebody is, to the server, across connections. */
-export const identityOf = (subject: string | null, group: string): string =>
+const identityOf = (subject: string | null, group: string): string =>
   subject === null ? `address ${group}` : `subject ${subject}`
 
 export class Reputation {

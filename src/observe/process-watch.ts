@@ -50,7 +50,7 @@ export class ProcessWatch {
  * Reads what this process has in memory without opening anything: `process.memoryUsage.rss()` opens a file for each look and
  * throws at the descriptor limit, where it is needed most.
  */
-export class ResidentMemory {
+class ResidentMemory {
   readonly #text = Buffer.alloc(128)
   #file = openStatm()
   #last = 0

@@ -29,7 +29,7 @@ export type PresenceError = (typeof PRESENCE_ERRORS)[number]
  * the side may end what goes on in the document (SP3). The rest no stock client can have written. Each with its label of
  * `ws_presence_refused_total{reason}`.
  */
-export const PRESENCE_LIMITS = {
+const PRESENCE_LIMITS = {
   presence_count: 'count',
   presence_state_size: 'state_size',
   presence_clock: 'clock',

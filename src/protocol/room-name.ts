@@ -1,5 +1,5 @@
 /** Longest room name, bytes of UTF-8 after decoding (FR1). */
-export const MAX_ROOM_NAME_BYTES = 512
+const MAX_ROOM_NAME_BYTES = 512
 
 /**
  * The room a socket's URL path names: what follows the first slash, percent-decoded once. Null for an empty, over-long or

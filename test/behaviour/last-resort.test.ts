@@ -2,6 +2,7 @@ import { expect, type TestContext, test } from 'vitest'
 import { dataDirectory } from '../support/data-directory.ts'
 import { type ServerProcess, startServerProcess } from '../support/process.ts'
 import { rawMember } from '../support/raw-client.ts'
+import { stalledReader } from '../support/stalled-reader.ts'
 import { stockClient } from '../support/stock-client.ts'
 import { until } from '../support/until.ts'
 
@@ -41,10 +42,7 @@ test('[RB4] a second one while stopping ends the process at once', async (t) => 
   const author = stockClient(t, server.url, 'board')
   await author.synced()
   // Stopping takes its whole grace for a reader that does not read.
-  const stalled = await rawMember(t, server.port, 'board', { record: false })
-  stalled.pause()
-  for (let i = 0; i < 100; i++) author.doc.getArray('items').push(['x'.repeat(90_000)])
-  await until(async () => (await server.metric('ws_oldest_unsent_seconds')) > 0, 'there is a backlog')
+  await stalledReader(t, server, author, 100, 90_000)
   const began = performance.now()
   server.child.kill('SIGUSR2')
   await until(() => server.output().includes('uncaught exception: stopping'), 'it stops')

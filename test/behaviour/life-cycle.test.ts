@@ -4,6 +4,7 @@ import { createServer } from '../../src/server.ts'
 import { freePort } from '../support/free-port.ts'
 import { startProcess, startServerProcess } from '../support/process.ts'
 import { rawMember } from '../support/raw-client.ts'
+import { stalledReader } from '../support/stalled-reader.ts'
 import { startServer } from '../support/start-server.ts'
 import { stockClient } from '../support/stock-client.ts'
 import { until } from '../support/until.ts'
@@ -25,10 +26,7 @@ test('[OP1] while it stops, readiness is red, nobody gets in, and clients are cl
   const server = await startServer(t, { shutdownGraceMs: 5000, closeGraceMs: 5000 })
   const stock = stockClient(t, server.url, 'board')
   await stock.synced()
-  const slow = await rawMember(t, server.port, 'board', { record: false })
-  slow.pause()
-  for (let i = 0; i < 140; i++) stock.doc.getArray('a').push(['x'.repeat(60_000)])
-  await until(async () => (await server.metric('ws_oldest_unsent_seconds')) > 0, 'one client holds the shutdown up')
+  const slow = await stalledReader(t, server, stock, 140, 60_000)
 
   const closing = server.close()
   const ready = await fetch(`${server.httpUrl}/readyz`)
@@ -61,10 +59,7 @@ test('[OP1] a client that does not read cannot hold the shutdown up beyond its d
   const server = await startServer(t, { shutdownGraceMs: 1500, closeGraceMs: 60_000 })
   const stock = stockClient(t, server.url, 'board')
   await stock.synced()
-  const stalled = await rawMember(t, server.port, 'board', { record: false })
-  stalled.pause()
-  for (let i = 0; i < 140; i++) stock.doc.getArray('a').push(['x'.repeat(60_000)])
-  await until(async () => (await server.metric('ws_oldest_unsent_seconds')) > 0, 'there is a backlog')
+  await stalledReader(t, server, stock, 140, 60_000)
   const began = performance.now()
   await server.close()
   expect(performance.now() - began).toBeLessThan(2500)

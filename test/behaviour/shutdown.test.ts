@@ -4,6 +4,7 @@ import { dataDirectory } from '../support/data-directory.ts'
 import { startFaultyServer } from '../support/faulty-storage.ts'
 import { startServerProcess } from '../support/process.ts'
 import { rawMember } from '../support/raw-client.ts'
+import { stalledReader } from '../support/stalled-reader.ts'
 import { stockClient } from '../support/stock-client.ts'
 import { until } from '../support/until.ts'
 
@@ -57,10 +58,7 @@ test('[OP1] [FC2] SIGTERM with a reader that has stalled: in time, and all 100 e
   const server = await startServerProcess(t, { ...env, ...patience, SHUTDOWN_GRACE_MS: '2000' })
   const author = stockClient(t, server.url, 'board')
   await author.synced()
-  const stalled = await rawMember(t, server.port, 'board', { record: false })
-  stalled.pause()
-  for (let i = 0; i < 100; i++) author.doc.getArray('items').push(['x'.repeat(90_000)])
-  await until(async () => (await server.metric('ws_oldest_unsent_seconds')) > 0, 'there is a backlog')
+  await stalledReader(t, server, author, 100, 90_000)
   const began = performance.now()
   server.child.kill('SIGTERM')
   expect(await server.exited).toEqual({ code: 0, signal: null })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { ADMIN_TOKEN, clientViews } from '../support/admin-view.ts'
 import { pour, sameBoard } from '../support/boards.ts'
+import { Random } from '../support/random.ts'
 import { rawMember } from '../support/raw-client.ts'
 import { startServer } from '../support/start-server.ts'
 import { until } from '../support/until.ts'
@@ -9,20 +10,10 @@ import { until } from '../support/until.ts'
 const ROUNDS = 8
 const READERS = 4
 
-/** mulberry32: a repeatable random number from 0 to 1. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 test('[FC4] [FR4] readers that stop, sip and read on at random, while three people draw and erase, lose nothing', async (t) => {
   const seed = Number(process.env.SOAK_SEED ?? Date.now() % 1_000_000)
-  const next = random(seed)
+  const random = new Random(seed)
+  const next = (): number => random.next()
   const server = await startServer(t, { adminToken: ADMIN_TOKEN, rateLimitMaxTokens: 100_000, maxDocBytes: 2 ** 30 })
   const states = new Set<string>()
   for (let round = 0; round < ROUNDS; round++) {

@@ -202,3 +202,23 @@ export function storageContract(open: () => Promise<Storage>): void {
     await expect(roomsOf(storage)).rejects.toThrow(StorageError)
   })
 }
+
+/** What a store does that has to go and fetch its records. */
+export function largeBoardContract(open: () => Promise<Storage>): void {
+  test('[ST9] a large board is read in chunks, the loop free between them', async () => {
+    const storage = await open()
+    const parts = Array.from({ length: 64 }, (_, i) => new Uint8Array(65_536).fill(i))
+    await storage.compact('big', await storage.append('big', [bytes('1')]), parts)
+    let turns = 0
+    let counting = true
+    const count = () => {
+      turns++
+      if (counting) setImmediate(count)
+    }
+    count()
+    const records = await recordsOf(storage, 'big')
+    counting = false
+    expect(records.map(({ update }) => update[0])).toEqual(parts.map((_, i) => i))
+    expect(turns).toBeGreaterThan(8)
+  })
+}

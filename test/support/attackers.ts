@@ -85,6 +85,14 @@ function payload(bytes: Uint8Array): Uint8Array {
   return encoding.toUint8Array(encoder)
 }
 
+/** A text at the very beginning of the array `a`, beside no neighbour. */
+function writeInsert(encoder: encoding.Encoder): void {
+  encoding.writeUint8(encoder, 4)
+  encoding.writeVarUint(encoder, 1)
+  encoding.writeVarString(encoder, 'a')
+  encoding.writeVarString(encoder, 'x')
+}
+
 /** `count` inserts of one author at the very beginning of the array `a`, none of which names a neighbour: each walks past all others. */
 function insertsAtOnePlace(author: number, count: number): Uint8Array {
   const encoder = encoding.createEncoder()
@@ -93,10 +101,7 @@ function insertsAtOnePlace(author: number, count: number): Uint8Array {
   encoding.writeVarUint(encoder, author)
   encoding.writeVarUint(encoder, 0)
   for (let i = 0; i < count; i++) {
-    encoding.writeUint8(encoder, 4)
-    encoding.writeVarUint(encoder, 1)
-    encoding.writeVarString(encoder, 'a')
-    encoding.writeVarString(encoder, 'x')
+    writeInsert(encoder)
   }
   encoding.writeVarUint(encoder, 0)
   return encoding.toUint8Array(encoder)
@@ -110,10 +115,7 @@ function manyAuthors(first: number, count: number): Uint8Array {
     encoding.writeVarUint(encoder, 1)
     encoding.writeVarUint(encoder, first + i)
     encoding.writeVarUint(encoder, 0)
-    encoding.writeUint8(encoder, 4)
-    encoding.writeVarUint(encoder, 1)
-    encoding.writeVarString(encoder, 'a')
-    encoding.writeVarString(encoder, 'x')
+    writeInsert(encoder)
   }
   encoding.writeVarUint(encoder, 0)
   return encoding.toUint8Array(encoder)

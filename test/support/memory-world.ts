@@ -2,11 +2,13 @@
  * A whole server side in memory, with clients whose wires the test holds still: real registry, rooms, sessions and
  * outboxes, a clock that stands still, and clients that speak the stock protocol.
  */
+
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 import pino from 'pino'
 import * as syncProtocol from 'y-protocols/sync'
 import * as Y from 'yjs'
+import { openGrant } from '../../src/access/grant.ts'
 import { LoopTime } from '../../src/budget/loop-time.ts'
 import { Shares } from '../../src/budget/share.ts'
 import { singleNode } from '../../src/cluster/single-node.ts'
@@ -123,16 +125,7 @@ export class World {
         address,
         group: address,
         notices: false,
-        admission: {
-          kind: 'grant',
-          room,
-          access: 'write',
-          cursor: true,
-          subject: null,
-          issuedAt: null,
-          expiresAt: null,
-          subprotocol: null,
-        },
+        admission: openGrant(room, null),
       },
       {
         settings: {

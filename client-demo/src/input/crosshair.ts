@@ -9,8 +9,8 @@ import type { Viewport } from '../canvas/viewport.ts'
 import type { Presence } from '../people/presence.ts'
 import type { Signal } from '../signal.ts'
 import type { Press, Tool, ToolName } from '../tools/tool.ts'
+import { ARROWS } from './arrow-keys.ts'
 import type { Attention } from './attention.ts'
-import { ARROWS } from './keyboard.ts'
 
 const STEP_PX = 10
 const BIG_STEP_PX = 50

@@ -7,6 +7,7 @@ import { matches } from '../commands/keys.ts'
 import type { Commands } from '../tools/commands.ts'
 import type { SelectTool } from '../tools/select.ts'
 import type { Bench } from '../tools/tool.ts'
+import { ARROWS } from './arrow-keys.ts'
 import type { Attention } from './attention.ts'
 import type { Crosshair } from './crosshair.ts'
 import type { Pointer } from './pointer.ts'
@@ -16,13 +17,6 @@ const BIG_NUDGE = 10
 const GROW = 0.1
 const TURN = Math.PI / 12
 const PAN_PX = 60
-
-export const ARROWS: Record<string, readonly [number, number]> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-}
 
 interface Parts {
   readonly bench: Bench

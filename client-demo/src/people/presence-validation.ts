@@ -10,8 +10,7 @@ import {
   isId,
 } from '../board/shape-validation.ts'
 import { tidyName } from './identity.ts'
-import type { Person, Preview, Reaction } from './presence.ts'
-import { MAX_SHARED_SELECTION } from './presence.ts'
+import { MAX_SHARED_SELECTION, type Person, type Preview, type Reaction } from './person.ts'
 
 type Loose = Record<string, unknown>
 

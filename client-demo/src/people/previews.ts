@@ -7,7 +7,8 @@ import type { Theme } from '../canvas/palette.ts'
 import type { LivePainter, Renderer } from '../canvas/renderer.ts'
 import { paintOutline } from '../canvas/selection-paint.ts'
 import { paintShape } from '../kinds/kinds.ts'
-import type { Person, Presence, Preview } from './presence.ts'
+import type { Person, Preview } from './person.ts'
+import type { Presence } from './presence.ts'
 
 /** Together with everybody's selections; beyond it others' drags are shown where they end. */
 const MAX_MOVED_SHAPES = 600

@@ -1,7 +1,7 @@
 import { union } from '../board/geometry.ts'
 import { boundsOf } from '../kinds/kinds.ts'
 import type { Bench } from '../tools/tool.ts'
-import { MAX_SHARED_SELECTION } from './presence.ts'
+import { MAX_SHARED_SELECTION } from './person.ts'
 
 /** Others see what is selected: each object up to 200, beyond that the rectangle around all of them. */
 export function shareSelection({ board, selection, presence, renderer }: Bench): void {

@@ -1,6 +1,6 @@
 import type { Box, ShapeKind } from '../board/shape.ts'
 import { isLine } from '../kinds/kinds.ts'
-import type { Preview } from '../people/presence.ts'
+import type { Preview } from '../people/person.ts'
 import { paintPreview } from '../people/previews.ts'
 import type { Bench, Press, Tool } from './tool.ts'
 

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { DeleteScan, DeleteSnapshot } from '../../../src/diff/delete-snapshot.ts'
 import { OwedDeletes } from '../../../src/diff/owed-deletes.ts'
-import { RandomWorld, seededRandom } from './random-world.ts'
+import { Random } from '../../support/random.ts'
+import { RandomWorld } from './random-world.ts'
 
 const rangesOf = (snapshot: DeleteSnapshot): unknown =>
   snapshot.ranges.map(({ client, bounds }) => [client, [...bounds]] as const)
@@ -15,13 +16,13 @@ function deleteSetOf(doc: Y.Doc): unknown {
 
 test('[FC8] a delete set read in steps, with edits between them, is whole together with what they deleted', () => {
   for (let seed = 1; seed <= 150; seed++) {
-    const random = seededRandom(seed)
+    const random = new Random(seed)
     const world = new RandomWorld(random)
     for (let step = 0; step < 60; step++) world.step()
     const scan = new DeleteScan(world.server.store)
     const since = new OwedDeletes()
     world.server.on('afterTransaction', (transaction: Y.Transaction) => since.add(transaction.deleteSet))
-    while (!scan.step(1 + random.below(20))) if (random.chance(0.4)) world.step()
+    while (!scan.step(1 + random.int(20))) if (random.chance(0.4)) world.step()
     const all = new OwedDeletes()
     for (const { client, bounds } of scan.finish().ranges) {
       for (let i = 0; i < bounds.length; i += 2) all.addRange(client, bounds[i]!, bounds[i + 1]! - bounds[i]!)

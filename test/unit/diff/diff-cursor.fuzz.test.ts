@@ -2,7 +2,8 @@ import { afterEach, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { clocksBefore } from '../../../src/diff/clocks-before.ts'
 import { DiffCursor, DiffSource, OwedDeletes } from '../../../src/diff/diff-cursor.ts'
-import { cloneOf, contentOf, keepFormatMarks, type Random, RandomWorld, seededRandom } from './random-world.ts'
+import { Random } from '../../support/random.ts'
+import { cloneOf, contentOf, keepFormatMarks, RandomWorld } from './random-world.ts'
 
 /** A receiver and the cursor that serves it. */
 interface Client {
@@ -29,12 +30,12 @@ interface Waiting {
 }
 
 function playSeed(seed: number): void {
-  const random = seededRandom(seed)
+  const random = new Random(seed)
   const world = new RandomWorld(random)
   const source = new DiffSource(
     world.server,
     random.chance(0.2)
-      ? { bytes: 2000, idleLookups: 5, vectorEntries: 10, recentAuthors: random.below(3) }
+      ? { bytes: 2000, idleLookups: 5, vectorEntries: 10, recentAuthors: random.int(3) }
       : { recentAuthors: random.pick([1, 2, 128]) },
   )
   open.push(world, source)
@@ -52,7 +53,7 @@ function playSeed(seed: number): void {
     }
   })
 
-  const steps = 5 + random.below(50)
+  const steps = 5 + random.int(50)
   for (let step = 0; step < steps; step++) {
     if (random.chance(0.06)) waiting.push(joiner(world, random))
     if (random.chance(0.06)) waiting.push(resync(world, random))

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import * as Y from 'yjs'
 import { DiffCursor, type DiffPart, DiffSource, OwedDeletes, PART_BYTES } from '../../../src/diff/diff-cursor.ts'
-import { cloneOf, contentOf, jsonUpdate, seededRandom } from './random-world.ts'
+import { Random } from '../../support/random.ts'
+import { cloneOf, contentOf, jsonUpdate } from './random-world.ts'
 
 const NOBODY = new Map<number, number>()
 
@@ -351,11 +352,11 @@ test('[FC4] after close a source no longer listens to its document', () => {
 
 test('[FC4] delete ranges agree with a set of clocks', () => {
   for (let seed = 1; seed <= 200; seed++) {
-    const random = seededRandom(seed)
+    const random = new Random(seed)
     const ranges = new OwedDeletes(1000)
     const owed = new Set<string>()
-    for (let i = random.below(60); i > 0; i--) {
-      const [client, clock, length] = [random.below(3), random.below(200), random.below(9)]
+    for (let i = random.int(60); i > 0; i--) {
+      const [client, clock, length] = [random.int(3), random.int(200), random.int(9)]
       ranges.addRange(client, clock, length)
       for (let at = clock; at < clock + length; at++) owed.add(`${client}:${at}`)
     }

@@ -3,7 +3,8 @@ import * as Y from 'yjs'
 import { collectedIn } from '../../../src/diff/collected-deletes.ts'
 import { DiffCursor, DiffSource, OwedDeletes } from '../../../src/diff/diff-cursor.ts'
 import { idleMarks, liveMarks, relayDoc, retype } from '../../support/formatted-board.ts'
-import { type Random, randomText, seededRandom } from './random-world.ts'
+import { Random } from '../../support/random.ts'
+import { randomText } from './random-world.ts'
 
 /** `WORLDS=20000 npx vitest run test/unit/diff/formatted-parts.fuzz.test.ts` runs more. */
 const WORLDS = Number(process.env.WORLDS ?? 80)
@@ -55,7 +56,7 @@ class FormattedWorld {
 
   constructor(random: Random) {
     this.random = random
-    this.people = Array.from({ length: 2 + random.below(3) }, (_, i) =>
+    this.people = Array.from({ length: 2 + random.int(3) }, (_, i) =>
       Object.assign(new Y.Doc(), { clientID: 100 + (random.chance(0.5) ? i : 50 - i) }),
     )
     for (const doc of this.people) openRoots(doc)
@@ -65,7 +66,7 @@ class FormattedWorld {
 
   step(): void {
     const { random } = this
-    const dice = random.below(100)
+    const dice = random.int(100)
     if (dice < 25) this.exchange(random.pick(this.people))
     else if (dice < 28) this.undo.undo()
     else if (dice < 30) this.undo.redo()
@@ -85,8 +86,8 @@ class FormattedWorld {
     if (random.chance(0.15)) {
       const shapes = doc.getMap('shapes')
       const xml = doc.getXmlFragment('xml')
-      const key = `s${random.below(12)}`
-      if (random.chance(0.4)) xml.insert(random.below(xml.length + 1), [new Y.XmlText(randomText(random, 5))])
+      const key = `s${random.int(12)}`
+      if (random.chance(0.4)) xml.insert(random.int(xml.length + 1), [new Y.XmlText(randomText(random, 5))])
       else if (random.chance(0.1)) shapes.delete(key)
       else shapes.set(key, random.chance(0.8) ? new Y.Text(randomText(random, 8)) : randomText(random, 30))
       return
@@ -95,9 +96,9 @@ class FormattedWorld {
     const ops = text.toDelta() as { insert: unknown }[]
     const units = ops.map(({ insert }) => (typeof insert === 'string' ? insert : '.')).join('')
     const outside = (at: number): number => (/[\ud800-\udbff]/.test(units[at - 1] ?? '') ? at + 1 : at)
-    const at = outside(random.below(units.length + 1))
-    const span = outside(Math.min(units.length, at + 1 + random.below(12))) - at
-    const dice = random.below(10)
+    const at = outside(random.int(units.length + 1))
+    const span = outside(Math.min(units.length, at + 1 + random.int(12))) - at
+    const dice = random.int(10)
     if (dice === 0) text.delete(at, span)
     else if (dice === 1) text.insertEmbed(at, { image: randomText(random, 4) })
     else if (dice < 6) {
@@ -126,10 +127,10 @@ interface Counts {
 
 /** Whether a receiver ends up with what the server has; null when some text had to be torn. */
 function runWorld(seed: number, counts: Counts, whole?: number): boolean | null {
-  const random = seededRandom(seed)
+  const random = new Random(seed)
   const world = new FormattedWorld(random)
-  const steps = 20 + random.below(180)
-  const staleAt = random.chance(0.5) ? -1 : random.below(steps)
+  const steps = 20 + random.int(180)
+  const staleAt = random.chance(0.5) ? -1 : random.int(steps)
   const missed = new OwedDeletes()
   let stale: Uint8Array = Uint8Array.of(0, 0)
   for (let i = 0; i < steps; i++) {
@@ -155,9 +156,9 @@ function runWorld(seed: number, counts: Counts, whole?: number): boolean | null 
     if (collected !== null) cursor.addDeletes(collected)
   })
   const partBytes = random.pick([64, 150, 400, 1500])
-  const bound = random.chance(0.8) ? 1 << 20 : partBytes * (2 + random.below(4))
+  const bound = random.chance(0.8) ? 1 << 20 : partBytes * (2 + random.int(4))
   const wholeBytes = whole ?? bound
-  const editing = random.chance(0.3) ? random.below(10) : 0
+  const editing = random.chance(0.3) ? random.int(10) : 0
   let torn = false
   for (let left = editing; ; ) {
     const part = cursor.next(partBytes, wholeBytes)
@@ -173,7 +174,7 @@ function runWorld(seed: number, counts: Counts, whole?: number): boolean | null 
     }
     if (left > 0) {
       left--
-      for (let i = random.below(6); i >= 0; i--) world.step()
+      for (let i = random.int(6); i >= 0; i--) world.step()
       for (const doc of world.people) world.exchange(doc)
     }
   }

@@ -4,47 +4,26 @@
  */
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
-
-export interface Random {
-  /** 0 … bound − 1. */
-  below(bound: number): number
-  chance(probability: number): boolean
-  pick<T>(of: readonly T[]): T
-}
-
-export function seededRandom(seed: number): Random {
-  let state = seed | 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-  return {
-    below: (bound) => Math.floor(next() * bound),
-    chance: (probability) => next() < probability,
-    pick: (of) => of[Math.floor(next() * of.length)]!,
-  }
-}
+import type { Random } from '../../support/random.ts'
 
 const LETTERS = ['a', 'word ', 'é', 'ß', '漢字', '😀', '👩‍🚀', '\n', '𝒳𝒴', 'mixed é漢😀 text ']
 
 export function randomText(random: Random, longest: number): string {
   let text = ''
-  for (let left = 1 + random.below(longest); left > 0; left--) text += random.pick(LETTERS)
+  for (let left = 1 + random.int(longest); left > 0; left--) text += random.pick(LETTERS)
   return text
 }
 
 function randomValue(random: Random): unknown {
-  switch (random.below(9)) {
+  switch (random.int(9)) {
     case 0:
-      return random.below(1_000_000) - 500_000
+      return random.int(1_000_000) - 500_000
     case 1:
       return null
     case 2:
       return random.chance(0.5)
     case 3:
-      return { x: random.below(4000) / 7, y: [1, 'two', { three: undefined }] }
+      return { x: random.int(4000) / 7, y: [1, 'two', { three: undefined }] }
     case 4:
       return undefined
     case 5:
@@ -57,13 +36,13 @@ function randomValue(random: Random): unknown {
 }
 
 function randomBytes(random: Random): Uint8Array {
-  return Uint8Array.from({ length: random.below(random.chance(0.1) ? 600 : 20) }, () => random.below(256))
+  return Uint8Array.from({ length: random.int(random.chance(0.1) ? 600 : 20) }, () => random.int(256))
 }
 
 function randomType(random: Random): Y.AbstractType<unknown> {
-  switch (random.below(5)) {
+  switch (random.int(5)) {
     case 0:
-      return new Y.Map([['seeded', random.below(9)]]) as Y.AbstractType<unknown>
+      return new Y.Map([['seeded', random.int(9)]]) as Y.AbstractType<unknown>
     case 1:
       return Y.Array.from([1, 'b', null]) as Y.AbstractType<unknown>
     case 2:
@@ -85,9 +64,9 @@ function editText(text: Y.Text, random: Random): unknown {
     .toDelta()
     .map(({ insert }: { insert: unknown }) => (typeof insert === 'string' ? insert : '.'))
     .join('')
-  const at = outsidePair(units, random.below(text.length + 1))
-  const span = outsidePair(units, Math.min(text.length, at + 1 + random.below(random.chance(0.2) ? 200 : 8))) - at
-  switch (random.below(7)) {
+  const at = outsidePair(units, random.int(text.length + 1))
+  const span = outsidePair(units, Math.min(text.length, at + 1 + random.int(random.chance(0.2) ? 200 : 8))) - at
+  switch (random.int(7)) {
     case 0:
     case 1:
       return text.delete(at, span)
@@ -101,17 +80,17 @@ function editText(text: Y.Text, random: Random): unknown {
 }
 
 function editArray(array: Y.Array<unknown>, random: Random): unknown {
-  const at = random.below(array.length + 1)
-  switch (random.below(6)) {
+  const at = random.int(array.length + 1)
+  switch (random.int(6)) {
     case 0:
     case 1:
-      return array.delete(at, Math.min(array.length - at, 1 + random.below(10)))
+      return array.delete(at, Math.min(array.length - at, 1 + random.int(10)))
     case 2:
       return array.insert(at, [randomType(random)])
     case 3:
       return array.insert(at, [randomBytes(random)])
     default: {
-      const count = 1 + random.below(random.chance(0.1) ? 80 : 5)
+      const count = 1 + random.int(random.chance(0.1) ? 80 : 5)
       return array.insert(
         at,
         Array.from({ length: count }, () => plain(randomValue(random))),
@@ -126,26 +105,26 @@ const plain = (value: unknown): unknown =>
 
 function editMap(map: Y.Map<unknown>, random: Random): unknown {
   const key = random.pick(['', 'x', 'y', 'label', 'points'])
-  switch (random.below(8)) {
+  switch (random.int(8)) {
     case 0:
       return map.delete(key)
     case 1:
     case 2:
       return map.set(key, randomType(random))
     case 3:
-      return map.set(key, random.chance(0.3) ? new Y.Doc({ guid: `sub-${random.below(1000)}` }) : randomText(random, 4))
+      return map.set(key, random.chance(0.3) ? new Y.Doc({ guid: `sub-${random.int(1000)}` }) : randomText(random, 4))
     default:
       return map.set(key, randomValue(random))
   }
 }
 
 function editXml(xml: Y.XmlFragment, random: Random): void {
-  const at = random.below(xml.length + 1)
+  const at = random.int(xml.length + 1)
   if (xml instanceof Y.XmlElement && random.chance(0.4)) {
     if (random.chance(0.7)) xml.setAttribute(random.pick(['id', 'class']), randomText(random, 3))
     else xml.removeAttribute('id')
   } else if (random.chance(0.3)) {
-    xml.delete(at, Math.min(xml.length - at, 1 + random.below(3)))
+    xml.delete(at, Math.min(xml.length - at, 1 + random.int(3)))
   } else {
     xml.insert(at, [random.chance(0.5) ? new Y.XmlElement('g') : new Y.XmlText(randomText(random, 4))])
   }
@@ -158,7 +137,7 @@ export function randomEdit(doc: Y.Doc, random: Random): void {
     () => doc.getArray('array'),
     () => doc.getMap('map'),
     () => doc.getXmlFragment('xml'),
-    () => doc.getMap(`root ${random.below(12)}`),
+    () => doc.getMap(`root ${random.int(12)}`),
   ])()
   while (random.chance(0.6)) {
     const nested: unknown[] =
@@ -196,13 +175,11 @@ export class RandomWorld {
   constructor(random: Random) {
     this.random = random
     const ids = new Set<number>()
-    const authors = 2 + random.below(4)
-    while (ids.size < authors) ids.add(random.chance(0.3) ? random.below(200) : random.below(2 ** 32))
+    const authors = 2 + random.int(4)
+    while (ids.size < authors) ids.add(random.chance(0.3) ? random.int(200) : random.int(2 ** 32))
     this.docs = [...ids].map((clientID) => Object.assign(new Y.Doc(), { clientID }))
     if (random.chance(0.3)) {
-      const values = Array.from({ length: 1 + random.below(40) }, () =>
-        random.pick([1, 'é', null, undefined, { a: [] }]),
-      )
+      const values = Array.from({ length: 1 + random.int(40) }, () => random.pick([1, 'é', null, undefined, { a: [] }]))
       Y.applyUpdate(random.pick(this.docs), jsonUpdate(777, values))
     }
     const undoing = random.pick(this.docs)
@@ -216,14 +193,14 @@ export class RandomWorld {
 
   step(): void {
     const { random } = this
-    const dice = random.below(100)
+    const dice = random.int(100)
     if (dice < 30) this.exchange()
     else if (dice < 36) this.undo.undo()
     else if (dice < 40) this.undo.redo()
     else {
       const doc = random.pick(this.docs)
       doc.transact(() => {
-        for (let edits = 1 + random.below(4); edits > 0; edits--) randomEdit(doc, random)
+        for (let edits = 1 + random.int(4); edits > 0; edits--) randomEdit(doc, random)
       })
     }
   }

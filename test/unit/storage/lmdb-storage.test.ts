@@ -9,7 +9,15 @@ import { systemClock } from '../../../src/observe/clock.ts'
 import { LmdbStorage, type LmdbStorageOptions, type Quarantined } from '../../../src/storage/lmdb-storage.ts'
 import { StorageError } from '../../../src/storage/storage.ts'
 import { StorageMetrics } from '../../../src/storage/storage-metrics.ts'
-import { ALIKE, bytes, recordsOf, roomsOf, storageContract, texts } from '../../contract/storage.contract.ts'
+import {
+  ALIKE,
+  bytes,
+  largeBoardContract,
+  recordsOf,
+  roomsOf,
+  storageContract,
+  texts,
+} from '../../contract/storage.contract.ts'
 
 const undo: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -92,22 +100,7 @@ describe('LMDB storage', () => {
     expect(metrics.roomsStored).toBe(51)
   })
 
-  test('[ST9] a large board is read in chunks, the loop free between them', async () => {
-    const storage = await open()
-    const parts = Array.from({ length: 64 }, (_, i) => new Uint8Array(65_536).fill(i))
-    await storage.compact('big', await storage.append('big', [bytes('1')]), parts)
-    let turns = 0
-    let counting = true
-    const count = () => {
-      turns++
-      if (counting) setImmediate(count)
-    }
-    count()
-    const records = await recordsOf(storage, 'big')
-    counting = false
-    expect(records.map(({ update }) => update[0])).toEqual(parts.map((_, i) => i))
-    expect(turns).toBeGreaterThan(8)
-  })
+  largeBoardContract(open)
 
   test('bytes that were read stay as they are while the store goes on being written', async () => {
     const storage = await open()

@@ -8,7 +8,15 @@ import { PostgresStorage, type PostgresStorageOptions } from '../../../src/stora
 import type { Quarantined } from '../../../src/storage/quarantine-entry.ts'
 import { StorageError } from '../../../src/storage/storage.ts'
 import { StorageMetrics } from '../../../src/storage/storage-metrics.ts'
-import { ALIKE, bytes, recordsOf, roomsOf, storageContract, texts } from '../../contract/storage.contract.ts'
+import {
+  ALIKE,
+  bytes,
+  largeBoardContract,
+  recordsOf,
+  roomsOf,
+  storageContract,
+  texts,
+} from '../../contract/storage.contract.ts'
 import { hasPostgres, PostgresServer } from '../../support/postgres-server.ts'
 
 describe.skipIf(!hasPostgres)('PostgreSQL storage', () => {
@@ -85,22 +93,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL storage', () => {
     expect(metrics.roomsStored).toBe(51)
   })
 
-  test('[ST9] a large board is read in chunks, the loop free between them', async () => {
-    const storage = await open()
-    const parts = Array.from({ length: 64 }, (_, i) => new Uint8Array(65_536).fill(i))
-    await storage.compact('big', await storage.append('big', [bytes('1')]), parts)
-    let turns = 0
-    let counting = true
-    const count = () => {
-      turns++
-      if (counting) setImmediate(count)
-    }
-    count()
-    const records = await recordsOf(storage, 'big')
-    counting = false
-    expect(records.map(({ update }) => update[0])).toEqual(parts.map((_, i) => i))
-    expect(turns).toBeGreaterThan(8)
-  })
+  largeBoardContract(open)
 
   test('a thousand updates appended together come back in order', async () => {
     const storage = await open()
