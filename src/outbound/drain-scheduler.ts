@@ -1,6 +1,6 @@
 /**
  * Whose turn it is to drain. `drain` events and ticks only ask for a turn here; the writing happens in a later loop turn
- * (a send from inside uWS's `drain` can stall the socket, DESIGN 5 rule 6), out of the budget that all work shares: clients
+ * (a send from inside uWS's `drain` can stall the socket), out of the budget that all work shares: clients
  * of one account take turns, and accounts are served by what they had.
  */
 import type { Account, Job } from '../budget/account.ts'

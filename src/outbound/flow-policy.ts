@@ -52,7 +52,7 @@ export function decide(backlog: Backlog, limits: FlowLimits): FlowStep {
   return room && fits ? 'hold' : 'fold'
 }
 
-/** The soft mark as it is used: never above half of the hard one, so that there is room to hold anything (DESIGN 6). */
+/** The soft mark as it is used: never above half of the hard one, so that there is room to hold anything. */
 export const clampSoft = (softBytes: number, hardBytes: number): number =>
   Math.min(softBytes, Math.floor(hardBytes / 2))
 

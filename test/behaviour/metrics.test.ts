@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../support/start-server.ts'
 import { stockClient } from '../support/stock-client.ts'
 import { until } from '../support/until.ts'
 
-/** DESIGN section 7: names that other people's dashboards rely on. */
+/** Names that other people's dashboards rely on. */
 const PROMISED = [
   'ws_active_sockets',
   'rooms_active',

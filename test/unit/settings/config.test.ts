@@ -14,7 +14,7 @@ function mistakesOf(read: () => unknown): readonly string[] {
   return []
 }
 
-/** DESIGN section 6. What depends on the machine is null. */
+/** Other people's start scripts rely on these names and defaults. What depends on the machine is null. */
 const DEFAULTS: Record<string, string | number | null> = {
   HOST: '127.0.0.1',
   PORT: 1234,
@@ -61,7 +61,7 @@ const DEFAULTS: Record<string, string | number | null> = {
   LOG_LEVEL: 'info',
 }
 
-test('[OP4] every setting of the design is there, with its default', () => {
+test('[OP4] every setting that was ever published is there, with its default', () => {
   const config = readConfig({})
   for (const [env, value] of Object.entries(DEFAULTS)) {
     const [name] = settings.find(([, setting]) => setting.env === env) ?? []
