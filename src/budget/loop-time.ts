@@ -106,6 +106,19 @@ export class LoopTime {
     this.#deps.metrics.loopPostponed.values[job.kind]++
     this.defer(job)
   }
+  /** Whether this turn has time for something small and nobody waits. */
+  get hasTimeNow(): boolean {
+    return this.#queue.length === 0 && this.#hasTime
+  }
+  /** Something small was done beside all jobs, because `hasTimeNow`; clock ms. Whoever it was for pays by `charge`. */
+  worked(kind: LoopWork, started: number, ended: number): void {
+    if (started - this.#endedAt > FRESH_MS) this.#spent = 0
+    this.#deps.metrics.loopWork.values[kind] += (ended - started) / 1000
+    this.#spent += ended - started
+    this.#endedAt = ended
+    if (!this.#hasTime) this.#ask()
+  }
+
   /** Runs a job in a turn to come, or later in this one. Asking again is asking once, on behalf of who has least by now. */
   defer(job: Job): void {
     if (this.#stopped) return

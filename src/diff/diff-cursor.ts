@@ -125,6 +125,7 @@ export class DiffCursor implements Receiver {
    * one part up to this length; longer, it is cut like anything else (`endsInsideText`). 0 for a receiver that does not tidy.
    */
   next(partBytes = PART_BYTES, wholeBytes = 0): DiffPart {
+    if (!this.source.settle()) throw new Error('the document broke before it could be read')
     if (this.snapshot !== null) return this.nextOfSnapshot(this.snapshot, partBytes)
     const structs = this.nextStructs(partBytes, wholeBytes)
     if (!structs.exhausted) {

@@ -46,6 +46,10 @@ export class DiffSource {
   broke: (error: unknown) => void = (error) => {
     throw error
   }
+  /**
+   * Called before the document is read: what everybody has and the document has not is to be brought into it. False: that broke it.
+   */
+  settle: () => boolean = () => true
   private readonly marks: MarkSearch
   private changes = 0
   /** With which change an author's last structs came, the oldest first; complete for all changes after `recentFrom`. */

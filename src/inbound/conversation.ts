@@ -9,7 +9,7 @@ import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
-import { decodeFrame } from '../protocol/frames.ts'
+import { decodeFrame, updateFrameLength } from '../protocol/frames.ts'
 import {
   decodePresence,
   isEcho,
@@ -142,7 +142,7 @@ export class Conversation implements GateEvents, PresenceGateEvents {
         break
       case 'update':
         received.sync++
-        if (canWrite && this.#gate.admitUpdate(bytes.length)) this.#update(frame.payload, false)
+        if (canWrite && this.#gate.admitUpdate(bytes.length)) this.#update(frame.payload, false, bytes)
     }
   }
 
@@ -236,7 +236,8 @@ export class Conversation implements GateEvents, PresenceGateEvents {
     reputation.asked(() => room.lacks(has))
   }
 
-  #update(payload: Uint8Array, isAnswer: boolean): void {
+  /** `whole`: the frame that the payload ends. */
+  #update(payload: Uint8Array, isAnswer: boolean, whole?: Uint8Array): void {
     const { room, member, reputation } = this.#who
     reputation.writes()
     if (!this.#hasPlace(payload.length, isAnswer)) return
@@ -254,8 +255,13 @@ export class Conversation implements GateEvents, PresenceGateEvents {
       member.owner.pay(summary)
       if (summary.isEmpty && !isAnswer) return
     }
-    // Copied into Node's pool where it is small; it is applied within a tick or two.
-    room.receive({ member, update: Buffer.from(payload), summary, isAnswer, at: this.#deps.clock.now() })
+    const at = this.#deps.clock.now()
+    // Copied into Node's pool where it is small; it is applied within a tick or two. A frame as we would write it goes out again.
+    if (whole !== undefined && summary !== null && whole.length === updateFrameLength(payload.length)) {
+      const frame = Buffer.from(whole)
+      const update = frame.subarray(frame.length - payload.length)
+      room.receive({ member, update, frame, summary, isAnswer, at })
+    } else room.receive({ member, update: Buffer.from(payload), summary, isAnswer, at })
   }
 
   /** What waits to be applied is bounded (LT3). The answer that was asked for is taken: it comes once, and ends the asking. */

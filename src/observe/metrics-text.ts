@@ -244,6 +244,13 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       'From a frame being received to its effect being written to one client; of a diff and of held presence, since the oldest of it was received.',
       metrics.deliveryDelay,
     )
+    .labelled(
+      'counter',
+      'room_updates_total',
+      'Updates of members, by their way: sent on before the document had them, or gathered with others.',
+      ['way'],
+      rows(metrics.roomUpdates.values),
+    )
     .histogram('room_flush_seconds', "Time one room's flush took.", metrics.roomFlush)
     .labelled(
       'counter',
@@ -282,6 +289,11 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       'nodejs_eventloop_lag_seconds',
       'How late a timer was, worst of the last minute.',
       metrics.eventLoopLagSeconds(),
+    )
+    .gauge(
+      'nodejs_eventloop_utilization',
+      'Part of its time that the loop worked, over the last 200 ms.',
+      metrics.eventLoopUtilisation(),
     )
   write(text)
   return text.toString()

@@ -120,6 +120,7 @@ export class Metrics {
   readonly splitTexts = new Counter()
   readonly queueDepthMax = new RecentMax()
   readonly deliveryDelay = new Histogram(FAST_SECONDS)
+  readonly roomUpdates = new LabelledCounter(['relayed', 'gathered'] as const)
   readonly roomFlush = new Histogram(FAST_SECONDS)
   readonly loopWork = new LabelledCounter(LOOP_WORK)
   readonly loopPostponed = new LabelledCounter(LOOP_WORK)
@@ -141,6 +142,8 @@ export class Metrics {
   /** Open files and sockets of this process; null where the system does not say. */
   openDescriptors: () => number | null = () => null
   eventLoopLagSeconds: () => number = () => 0
+  /** Of the loop's time, how much was worked lately, 0 to 1. */
+  eventLoopUtilisation: () => number = () => 0
   /** Resident memory, bytes. */
   residentBytes: () => number = () => 0
 

@@ -15,7 +15,14 @@
 
 import type { Account } from '../budget/account.ts'
 import { CLOCK_BYTES } from '../budget/memory-figures.ts'
-import { DiffCursor, type DiffPart, type DiffSource, OwedDeletes, type StateVector } from '../diff/diff-cursor.ts'
+import {
+  type DeleteSet,
+  DiffCursor,
+  type DiffPart,
+  type DiffSource,
+  OwedDeletes,
+  type StateVector,
+} from '../diff/diff-cursor.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
 import type { EvictionReason, Metrics, ResyncCause } from '../observe/metrics.ts'
@@ -220,6 +227,11 @@ export class Outbox implements Drainable {
     if (this.#isWithheld === isWithheld) return
     this.#isWithheld = isWithheld
     if (!isWithheld && !this.#isOver) this.#deps.scheduler.ready(this)
+  }
+
+  /** Deletions that frames it was given, or is owed, brought about without naming them. */
+  oweDeletes(deletes: DeleteSet): void {
+    this.#cursor?.addDeletes(deletes)
   }
 
   /** An update that this client wrote all of. What it is owed begins where it began: others may share the diff. */
@@ -480,6 +492,12 @@ export class Outbox implements Drainable {
   }
 
   #sendHeld(): boolean {
+    if (this.#held.count > 1) {
+      // What was relayed is among what is held, and has to be in the diff of it. If that breaks the document, this client rests; if
+      // more comes of it than was relayed, it may have fallen behind.
+      if (!this.#source.settle()) return false
+      if (this.#held.count === 0) return true
+    }
     const first = this.#held.first!
     if (this.#held.count > 1) {
       // One diff is smaller than many frames about the same shapes; when it is not, the frames go out as they are.

@@ -71,6 +71,8 @@ export const encodeStep1 = (stateVector: Uint8Array): Uint8Array => frame([SYNC,
 export const encodeStep2 = (update: Uint8Array): Uint8Array => frame([SYNC, STEP_2], update)
 /** Update: an edit as it happens, or an earlier part of an answer. */
 export const encodeUpdate = (update: Uint8Array): Uint8Array => frame([SYNC, UPDATE], update)
+/** Bytes of that frame around `payload` bytes; one that is as long, and an Update, is the same. */
+export const updateFrameLength = (payload: number): number => 2 + varUintLength(payload) + payload
 /** Presence: an encoded awareness update. */
 export const encodePresence = (awarenessUpdate: Uint8Array): Uint8Array => frame([PRESENCE], awarenessUpdate)
 

@@ -47,7 +47,7 @@ export class DocumentCheck implements KnownPlaces {
   judge(part: Uint8Array, whole: Whole, isNews: boolean): Uint8Array | DocumentFault {
     const { summary } = whole
     let fit: Uint8Array | DocumentFault = part
-    if (isNews || !this.#isPlacedWell(summary)) {
+    if (isNews || !this.isPlacedWell(summary)) {
       fit = judgePlaces(part, this, () => this.#deletedIn(whole))
       if (typeof fit === 'string') return fit
     }
@@ -81,8 +81,14 @@ export class DocumentCheck implements KnownPlaces {
     return this.#doc.share.get(name) ?? name
   }
 
-  /** False: the structs themselves have to be looked at. */
-  #isPlacedWell({ places, neighbours }: UpdateSummary): boolean {
+  /**
+   * False: the structs themselves have to be looked at. `isKeyed`: of a struct that is on its way into the document, whether it is an
+   * entry of a map; undefined when that is not known.
+   */
+  isPlacedWell(
+    { places, neighbours }: UpdateSummary,
+    isKeyed?: (client: number, clock: number) => boolean | undefined,
+  ): boolean {
     if (places !== 'if_neighbours') return places === 'fine'
     for (let i = 0; i < neighbours.length; i += 5) {
       const [client, clock, rightClient, rightClock] = [
@@ -93,6 +99,7 @@ export class DocumentCheck implements KnownPlaces {
       ]
       const left = client < 0 ? undefined : this.structAt(client, clock)
       const right = rightClient < 0 ? undefined : this.structAt(rightClient, rightClock)
+      if (left === null && right === undefined && isKeyed?.(client, clock) === false) continue
       // What is not there comes with the update itself, or is collected.
       if (left === null || right === null) return false
       if (right !== undefined && right.parentSub !== null) return false

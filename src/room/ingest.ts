@@ -3,6 +3,7 @@
  *   received ─▶ intake (order, steps, slices) ─▶ may it? ─▶ gap? parked with its member : asked of the document, applied
  *                  ▲                                             │
  *                  └── what it waited for has come ──────────────┘
+ *   plainly next ─▶ mayRelay ─▶ (everybody has it) ─▶ applyRelayed
  * The document itself never holds anything pending: Yjs would look at it again with every later update.
  */
 import * as Y from 'yjs'
@@ -19,10 +20,12 @@ import { SLICE_BYTES } from '../update/update-slices.ts'
 import { findContradiction } from './contradiction.ts'
 import { DeleteCosts } from './delete-costs.ts'
 import { DocumentCheck, type Whole } from './document-check.ts'
-import { Intake, type Received, type Unit } from './intake.ts'
+import { Intake, type Received, type Unit, wholeWeight } from './intake.ts'
 import type { Member } from './member.ts'
+import type { Relay } from './relay.ts'
 import type { ParkedPart } from './repair.ts'
 import type { RoomSize } from './room-size.ts'
+import { Suspects } from './suspects.ts'
 import { Writers } from './writers.ts'
 
 /** What one flush applied. */
@@ -31,6 +34,8 @@ export interface Batch {
   readonly soleAuthor: Member | null
   /** When the oldest of it was received, clock ms. */
   readonly oldest: number
+  /** Updates that were begun in it. */
+  readonly updates: number
 }
 
 export interface IngestDeps {
@@ -48,6 +53,8 @@ export interface Applied {
   readonly update: Uint8Array
   /** Whether it answered a SyncStep1. */
   readonly isAnswer: boolean
+  /** It was given to its sender by us, before the document broke over it: see `Suspects`. */
+  readonly isInnocent: boolean
 }
 
 /** After a document broke, updates are applied one to a transaction for this long, ms: the next to break one is then known. */
@@ -80,6 +87,8 @@ export class Ingest {
   /** Authors of boards that were deleted under this room's name. */
   readonly #buried = new Set<number>()
   readonly #writers = new Writers()
+  /** Authors of what was relayed and broke a document. */
+  readonly #suspects = new Suspects()
 
   constructor(doc: Y.Doc, size: RoomSize, deps: IngestDeps) {
     this.#doc = doc
@@ -133,11 +142,11 @@ export class Ingest {
     return false
   }
 
-  /** A member is gone: what it sent is still taken in. */
   /** Forgets what waits of a member that has it still. */
   giveUpWaiting(member: Member): void {
     this.#intake.forget(member)
   }
+  /** A member is gone: what it sent is still taken in. */
   left(member: Member): void {
     this.#writers.left(member)
   }
@@ -165,9 +174,11 @@ export class Ingest {
    */
   broke(): Applied | null {
     const units = this.#units
-    let culprit = this.#current === null ? null : appliedOf(this.#current)
-    if (culprit === null && this.#hadOrphans) this.#leavesOrphans = true
-    else if (culprit === null && units.length === 1) culprit = appliedOf(units[0]!)
+    let unit = this.#current
+    if (unit === null && this.#hadOrphans) this.#leavesOrphans = true
+    else if (unit === null && units.length === 1) unit = units[0]!
+    if (unit !== null) this.#suspects.broke(unit.received.member, unit.update, unit.wasRelayed)
+    const culprit = unit === null ? null : this.#appliedOf(unit)
     this.#again = [...units.filter(({ update }) => update !== culprit?.update), ...this.#again]
     if (culprit !== null) this.#intake.skipRest(culprit.member)
     this.#current = null
@@ -191,12 +202,14 @@ export class Ingest {
     let areSeveral = false
     let at = clock.now()
     let oldest = at
+    let updates = 0
     for (let unit = this.#next(at, true); unit !== null; unit = this.#next(at, false)) {
       if (unit.kind === 'apply') {
         const { member, at } = unit.received
         if (soleAuthor !== null && soleAuthor !== member) areSeveral = true
         soleAuthor = member
         if (at < oldest) oldest = at
+        if (unit.first) updates++
       }
       this.#take(unit)
       const now = clock.now()
@@ -210,7 +223,64 @@ export class Ingest {
       areSeveral = true
       this.#retryOrphans()
     }
-    return { soleAuthor: areSeveral ? null : soleAuthor, oldest }
+    return { soleAuthor: areSeveral ? null : soleAuthor, oldest, updates }
+  }
+
+  /**
+   * Whether an update may be sent on before the document has it: it is plainly next, and nothing that would be asked of it later
+   * could refuse it. `settle` brings what was relayed into the document; false: that broke it. Throws what Yjs throws.
+   */
+  mayRelay({ member, update }: Received, summary: UpdateSummary, relay: Relay, settle: () => boolean): boolean {
+    const [section] = summary.sections
+    if (section === undefined || summary.sections.length > 1 || summary.skips > 0) return false
+    if (summary.collected > 0 || summary.subdocuments > 0 || summary.places === 'unclear') return false
+    const { client, from } = section
+    const known = (author: number): number => relay.clockOf(author) ?? this.#stateOf(author)
+    if (from !== known(client) || !this.#writers.isWriter(member, client)) return false
+    if (member.repair.parked.length > 0 || this.isBuried([client]) || this.#suspects.has(client)) return false
+    if (!this.#intake.isSmall(update, summary) || !this.#intake.areDeletesKnown(summary, known)) return false
+    if (summary.leansOnOthers && findGap(update, known) !== null) return false
+    const isPlacedWell = this.#check.isPlacedWell(summary, (author, clock) => relay.isKeyed(author, clock))
+    // How deep a type lies, and what lies beside an insertion, the document has to say.
+    if (!relay.isEmpty && (!isPlacedWell || summary.types > 0) && !settle()) return false
+    if (!isPlacedWell && !this.#check.isPlacedWell(summary)) return false
+    if (this.#check.isTooDeep(update, summary)) return false
+    // Last, because what it lets in is noted.
+    return !this.#size.refuses(summary, known)
+  }
+  /** Whether the last struct of what is relayed is an entry of a map; null: not known. */
+  endsKeyed({ structs, sections, lastClient, lastClock, lastIsKeyed }: UpdateSummary, relay: Relay): boolean | null {
+    if (lastClient < 0) return lastIsKeyed
+    // What it follows came with it.
+    if (structs > 1 && lastClient === sections[0]!.client && lastClock >= sections[0]!.from) return null
+    const onItsWay = relay.isKeyed(lastClient, lastClock)
+    if (onItsWay !== undefined) return onItsWay
+    const struct = this.#check.structAt(lastClient, lastClock)
+    return struct === null ? null : struct.parentSub !== null
+  }
+  /** Gives the document what was relayed. To be called inside a transaction. Throws what Yjs throws. */
+  applyRelayed(all: readonly Received[]): void {
+    const { clock } = this.#deps
+    const units = all.map(unitOf)
+    this.#units.push(...units)
+    let at = clock.now()
+    for (const unit of units) {
+      this.#current = unit
+      applyOwned(this.#doc, unit.update)
+      const now = clock.now()
+      this.#measured(unit, now - at)
+      at = now
+    }
+    this.#current = null
+  }
+  /** Time that sending on took; see `settle`. */
+  spent(member: Member, ms: number): void {
+    member.share.unpaid += ms
+    if (this.#payers.at(-1) !== member) this.#payers.push(member)
+  }
+  /** What was relayed when the document broke goes first into the next one. */
+  addAgain(all: readonly Received[]): void {
+    this.#again.push(...all.map(unitOf))
   }
 
   /** What storage brought and the document could only park (a bad record came before it) waits outside from now on. */
@@ -322,7 +392,7 @@ export class Ingest {
     const { received, update, summary, stripped } = unit
     const { member, isAnswer } = received
     const whole = { update: received.update, summary }
-    const news = this.#check.newsOf(update, whole)
+    const news = this.#suspects.without(this.#check.newsOf(update, whole), this.#stateOf)
     if (news !== update && this.#isTwin(member, update)) return false
     // After a break everybody brings what others wrote.
     if (unit.first && this.#writers.doubts(member, summary.sections, this.#stateOf) && !this.isCareful) {
@@ -342,7 +412,8 @@ export class Ingest {
     } else if (!isAnswer) {
       // The answer that is due has it: nothing has to be kept, and nobody has done anything wrong.
       if (repair.isAnswerDue) return false
-      if (repair.noteGap(gap, this.#stateOf)) this.#strike(member, 'gap_repeated')
+      // What leans on what is withheld from the document is nobody's offence.
+      if (repair.noteGap(gap, this.#stateOf) && !this.#suspects.areWithheld) this.#strike(member, 'gap_repeated')
       this.#deps.metrics.resyncsIn.add('gap')
       repair.request()
       // A long one is not worth keeping: its author still has it.
@@ -396,6 +467,10 @@ export class Ingest {
     store.pendingDs = null
     this.#strike(member, 'circle')
     return false
+  }
+
+  #appliedOf({ received: { member, isAnswer }, update }: Apply): Applied {
+    return { member, update, isAnswer, isInnocent: isAnswer && this.#suspects.isPassedOn(member, update) }
   }
 
   /** Notes an offence of this member; with the last one it is closed. */
@@ -455,6 +530,19 @@ export class Ingest {
   }
 }
 
-function appliedOf({ received: { member, isAnswer }, update }: Apply): Applied {
-  return { member, update, isAnswer }
+/** An update that is taken in whole. */
+function unitOf(received: Received): Apply {
+  const summary = received.summary!
+  const { update } = received
+  return {
+    kind: 'apply',
+    received,
+    update,
+    summary,
+    first: true,
+    stripped: 0,
+    isSlice: false,
+    wasRelayed: true,
+    weight: wholeWeight(summary),
+  }
 }

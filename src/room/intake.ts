@@ -20,6 +20,8 @@ import type { Member } from './member.ts'
 export interface Received {
   readonly member: Member
   readonly update: Uint8Array
+  /** The Update frame that it came in, when that is what a frame of ours would be. */
+  readonly frame?: Uint8Array
   /** What the structural check found; null: not checked yet, it is too long to be checked in one go. */
   readonly summary: UpdateSummary | null
   /** Whether it answers a SyncStep1: what is missing in it is missing at its author too. */
@@ -43,6 +45,8 @@ export type Unit =
       readonly stripped: number
       /** A part of what came. */
       readonly isSlice: boolean
+      /** Everybody was given it before the document. */
+      readonly wasRelayed: boolean
       /** How much it is, in the unit of `SliceSize`. */
       readonly weight: number
     }
@@ -215,7 +219,7 @@ export class Intake {
       }
       case 'open': {
         const { summary } = stage
-        if (this.#isSmall(received.update, summary)) {
+        if (this.isSmall(received.update, summary)) {
           this.#shift(member, queue)
           return this.#whole(received, summary)
         }
@@ -248,13 +252,15 @@ export class Intake {
           first,
           stripped,
           isSlice: true,
+          wasRelayed: false,
           weight: this.size.weight,
         }
       }
     }
   }
 
-  #isSmall({ length }: Uint8Array, summary: UpdateSummary): boolean {
+  /** Whether an update is taken in as it is, in one go. */
+  isSmall({ length }: Uint8Array, summary: UpdateSummary): boolean {
     const { structs } = summary
     if (length > SLICE_BYTES || structs > WHOLE_STRUCTS || !this.#deletesLittle(summary)) return false
     // One struct and a handful of deletes cannot be cut to any use.
@@ -271,23 +277,38 @@ export class Intake {
 
   #whole(received: Received, summary: UpdateSummary): Unit {
     // At this moment, not when it came: what it deletes may have been in the update before it.
-    const { bytes, stripped } = this.#areDeletesKnown(summary)
+    const { bytes, stripped } = this.areDeletesKnown(summary, this.#stateOf)
       ? NOT_STRIPPED(received.update)
       : stripUnknownDeletes(received.update, this.#stateOf)
-    const weight = summary.structs * PLACED_WEIGHT + Math.ceil(summary.deletedUnits / 32)
-    return { kind: 'apply', received, update: bytes, summary, first: true, stripped, isSlice: false, weight }
+    const weight = wholeWeight(summary)
+    return {
+      kind: 'apply',
+      received,
+      update: bytes,
+      summary,
+      first: true,
+      stripped,
+      isSlice: false,
+      wasRelayed: false,
+      weight,
+    }
   }
 
-  #areDeletesKnown({ deletes, sections }: UpdateSummary): boolean {
+  /** Whether all that it deletes is there, or comes with it. `clockOf`: an author's next clock. */
+  areDeletesKnown({ deletes, sections }: UpdateSummary, clockOf: (client: number) => number): boolean {
     // Quick for what nearly every update is; a long one is left to the linear walk.
     const few = deletes.length * sections.length <= 256
     for (const { client, end } of deletes) {
-      if (end <= this.#stateOf(client)) continue
+      if (end <= clockOf(client)) continue
       const own = few ? sections.find((section) => section.client === client) : undefined
       if (own === undefined || end > own.to) return false
     }
     return true
   }
 }
+
+/** In the unit of `SliceSize`, of an update that is taken in as it is. */
+export const wholeWeight = ({ structs, deletedUnits }: UpdateSummary): number =>
+  structs * PLACED_WEIGHT + Math.ceil(deletedUnits / 32)
 
 const NOT_STRIPPED = (bytes: Uint8Array): { bytes: Uint8Array; stripped: number } => ({ bytes, stripped: 0 })

@@ -1,16 +1,22 @@
 import type { Clock } from '../observe/clock.ts'
 import type { Ticks } from './ticks.ts'
 
+export interface PacerOptions {
+  /** Least time between two runs now, ms; 0: at the end of every turn that asked. */
+  readonly spacingMs: () => number
+  /** Quiet is a room that has not run for so long, and for twice its spacing, ms. */
+  readonly quietMs: number
+  readonly run: () => void
+}
+
 /**
- * When a room flushes: at the end of the event-loop turn when it has been quiet for a while (leading edge), at a tick that it
- * shares with all other rooms when it has not. The busier the server, the longer a while is. Asking twice is asking once.
+ * When a room flushes: at the end of the event-loop turn while it need not gather, or has been quiet for a while (leading edge), else
+ * at a tick that it shares with all other rooms. Asking twice is asking once.
  */
 export class Pacer {
   readonly #clock: Clock
   readonly #ticks: Ticks
-  readonly #intervalMs: number
-  readonly #quietMs: number
-  readonly #run: () => void
+  readonly #options: PacerOptions
   readonly #onTurn = (): void => this.runNow()
   readonly #onTick = (): void => this.#tick()
   #ranAt = Number.NEGATIVE_INFINITY
@@ -19,20 +25,18 @@ export class Pacer {
   #isQueued = false
   #stopped = false
 
-  /** `intervalMs` 0: at the end of every turn that asked. Quiet is a room that has not run for `quietMs`. */
-  constructor(clock: Clock, ticks: Ticks, intervalMs: number, quietMs: number, run: () => void) {
+  constructor(clock: Clock, ticks: Ticks, options: PacerOptions) {
     this.#clock = clock
     this.#ticks = ticks
-    this.#intervalMs = intervalMs
-    this.#quietMs = quietMs
-    this.#run = run
+    this.#options = options
   }
 
   ask(): void {
     if (this.#asked || this.#stopped) return
     this.#asked = true
     const now = this.#clock.now()
-    if (this.#intervalMs === 0 || now - this.#ranAt >= Math.max(this.#quietMs, 2 * this.#ticks.spacingMs))
+    const spacing = this.#options.spacingMs()
+    if (spacing === 0 || now - this.#ranAt >= Math.max(this.#options.quietMs, 2 * spacing))
       this.#clock.soon(this.#onTurn)
     else this.#queue(now)
   }
@@ -47,7 +51,7 @@ export class Pacer {
     if (!this.#asked || this.#stopped) return
     this.#asked = false
     this.#ranAt = this.#clock.now()
-    this.#run()
+    this.#options.run()
   }
   /** Takes over a run that is asked for, if at least `ms` have passed since the last one. True: the caller does its work. */
   takeOver(ms: number): boolean {
@@ -76,6 +80,6 @@ export class Pacer {
     else this.#queue(now)
   }
   get #dueAt(): number {
-    return this.#ranAt + Math.max(this.#intervalMs, this.#ticks.spacingMs)
+    return this.#ranAt + this.#options.spacingMs()
   }
 }

@@ -13,10 +13,12 @@ import { Slices } from '../keeping/slices.ts'
 import { Boundary } from '../observe/boundary.ts'
 import { type Clock, every } from '../observe/clock.ts'
 import { LazyLog } from '../observe/lazy-log.ts'
+import { LoopUtilisation } from '../observe/loop-utilisation.ts'
 import type { Metrics, RoomLimit } from '../observe/metrics.ts'
 import { CLOSE, type CloseReason } from '../protocol/close-reasons.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageMetrics } from '../storage/storage-metrics.ts'
+import { Gathering } from './gathering.ts'
 import type { Member } from './member.ts'
 import { Room, type RoomSettings } from './room.ts'
 import { isIdle, longestIdle, occupiedBlank, type RoomEntry } from './room-entry.ts'
@@ -40,6 +42,8 @@ export interface RegistryDeps {
   readonly log: Logger
   readonly storage: Storage
   readonly cluster: Cluster
+  /** How much of its time the loop has worked so far, and not; the process's own unless a test hands in another. */
+  readonly utilisation?: ConstructorParameters<typeof LoopUtilisation>[2]
 }
 
 /** There are `MAX_ROOMS` rooms already, or the owner has its share of them. */
@@ -61,6 +65,8 @@ export class RoomRegistry {
   readonly #errors: Boundary
   readonly #slices: Slices
   readonly #ticks: Ticks
+  readonly #gathering = new Gathering()
+  readonly #utilisation: LoopUtilisation
   readonly #rooms = new Map<string, RoomEntry>()
   readonly #shares: RoomShares
   readonly #stopSweep: () => void
@@ -73,6 +79,11 @@ export class RoomRegistry {
     this.#ticks = new Ticks(deps.clock, gridMs(deps.settings.flushIntervalMs), (error) =>
       this.#errors.caught('room', error),
     )
+    this.#utilisation = new LoopUtilisation(
+      deps.clock,
+      (utilisation, ms) => this.#gathering.look(utilisation, ms),
+      deps.utilisation,
+    )
     this.#stopSweep = every(deps.clock, SWEEP_MS, () => {
       for (const { room } of this.#rooms.values()) {
         try {
@@ -84,6 +95,10 @@ export class RoomRegistry {
     })
   }
 
+  /** How much of its time the loop worked lately, 0 to 1. */
+  get loopUtilisation(): number {
+    return this.#utilisation.value
+  }
   get size(): number {
     return this.#rooms.size
   }
@@ -232,6 +247,7 @@ export class RoomRegistry {
   /** Throws every room out of memory. What is not saved by now is given up. */
   close(): void {
     this.#stopSweep()
+    this.#utilisation.stop()
     this.#ticks.stop()
     this.#slices.stop()
     for (const { room, keeper, cancelIdle } of this.#rooms.values()) {
@@ -309,6 +325,7 @@ export class RoomRegistry {
     const room = new Room(name, {
       ...this.#deps,
       ticks: this.#ticks,
+      gatherer: this.#gathering.room(),
       log,
       keep: (update) => keeper.append(update),
       reload: (salvage) => keeper.reload(salvage),

@@ -2,7 +2,8 @@
  * A room: one Y.Doc, its presence, the members watching.
  *   in   receive, announce, ask from a session · updates from storage and other nodes
  *   out  member.outbox, the keeper, the cluster
- * A flush applies what came in one transaction; every Yjs `update` event becomes one frame, encoded once, for everybody.
+ * What is plainly next leaves in the turn it came in and is integrated soon after (see relay). Of everything else a flush applies
+ * what came in one transaction; every Yjs `update` event becomes one frame, encoded once, for everybody.
  */
 import * as Y from 'yjs'
 import type { Account, Job } from '../budget/account.ts'
@@ -22,16 +23,19 @@ import { CLOSE } from '../protocol/close-reasons.ts'
 import { encodePresence, encodeStep1, encodeUpdate, KEEPALIVE } from '../protocol/frames.ts'
 import { encodeEntries, type PresenceEntry, type PresenceError } from '../protocol/presence-frame.ts'
 import { applyOwned } from '../update/owned-update.ts'
-import { CHECK_LIMITS } from '../update/update-check.ts'
+import { CHECK_LIMITS, type UpdateSummary } from '../update/update-check.ts'
+import { deletesOf } from '../update/update-deletes.ts'
 import { Breaks } from './breaks.ts'
 import { Claims } from './claims.ts'
 import { DeleteCosts } from './delete-costs.ts'
+import type { Gatherer } from './gathering.ts'
 import { type Applied, type Batch, Ingest } from './ingest.ts'
 import type { Received } from './intake.ts'
 import { type BoardEvent, FROM_CLUSTER, FROM_MEMBERS, LiveBoard } from './live-board.ts'
 import type { Member } from './member.ts'
 import { Pacer } from './pacer.ts'
 import { Presence, type PresenceSettings, type PresenceTick } from './presence.ts'
+import { Relay } from './relay.ts'
 import type { RoomSize, RoomSizeLimits } from './room-size.ts'
 import { salvage } from './salvage.ts'
 import { TextHold } from './text-hold.ts'
@@ -51,6 +55,8 @@ export interface RoomDeps {
   readonly loop: LoopTime
   /** The grid all rooms share. */
   readonly ticks: Ticks
+  /** How long this room gathers. */
+  readonly gatherer: Gatherer
   readonly metrics: Metrics
   readonly log: Log
   readonly cluster: Cluster
@@ -67,6 +73,12 @@ export interface RoomDeps {
 
 /** A room is quiet, and answers at once, when it has not flushed for this many intervals. */
 const QUIET_INTERVALS = 4
+/** What was relayed is in the document, stored and published within this time, ms. */
+const INTEGRATE_MS = 50
+/** Presence of a room that gathers is sent this often at most: 30 cursor positions a second, ms. */
+const GATHERED_PRESENCE_MS = 33
+/** While the loop is busy presence is thinned first: with the greatest pressure it takes three times as long. */
+const PRESENCE_THINNED = 2
 /** A member that was given nothing for this long gets a keep-alive: stock clients hang up after 30 s (FR5). */
 const KEEPALIVE_AFTER_MS = 20_000
 
@@ -81,6 +93,12 @@ export class Room {
   /** Whether all that is stored is in the document, and nothing has broken it. */
   #isWhole = false
   #isGone = false
+  readonly #relay = new Relay()
+  #isIntegrating = false
+  /** A tick is asked for that will integrate what was relayed. */
+  #isIntegrationAsked = false
+  /** Time that relaying took and nobody has paid for, ms. */
+  #relayedMs = 0
   #rebuilding: Promise<void> | null = null
   readonly #breaks: Breaks
   readonly #ingest: Ingest
@@ -115,10 +133,16 @@ export class Room {
       (started, until) => this.#flushSafely(started, until),
     )
     const quietMs = QUIET_INTERVALS * flushIntervalMs
-    this.#flushPacer = new Pacer(clock, ticks, flushIntervalMs, quietMs, () => deps.loop.run(this.#flushJob))
-    this.#presencePacer = new Pacer(clock, ticks, presenceIntervalMs, 2 * presenceIntervalMs, () =>
-      this.#tickPresence(),
-    )
+    this.#flushPacer = new Pacer(clock, ticks, {
+      spacingMs: () => this.#gatherMs,
+      quietMs,
+      run: () => deps.loop.run(this.#flushJob),
+    })
+    this.#presencePacer = new Pacer(clock, ticks, {
+      spacingMs: () => this.#presenceMs,
+      quietMs: 2 * presenceIntervalMs,
+      run: () => this.#tickPresence(),
+    })
     this.#leaveCluster = deps.cluster.join(name, {
       update: (update) => {
         this.#remote.push(update)
@@ -152,6 +176,7 @@ export class Room {
     let intake = this.#ingest.heldBytes
     for (const { has } of this.#questions) intake += has.size * CLOCK_BYTES
     for (const update of this.#remote) intake += update.length
+    intake += this.#relay.bytes
     into.documents += documents
     into.caches += caches
     into.presence += presence
@@ -166,7 +191,11 @@ export class Room {
   /** Nothing received is still to be applied. */
   get isSettled(): boolean {
     return (
-      this.#rebuilding === null && this.#ingest.isEmpty && this.#remote.length === 0 && this.#questions.length === 0
+      this.#rebuilding === null &&
+      this.#relay.isEmpty &&
+      this.#ingest.isEmpty &&
+      this.#remote.length === 0 &&
+      this.#questions.length === 0
     )
   }
 
@@ -201,7 +230,7 @@ export class Room {
 
   /** Looks at the document, from outside a flush. Null: it is being rebuilt, perhaps because of this. */
   read<T>(site: BreakSite, look: (doc: Y.Doc) => T): T | null {
-    if (!this.#isWhole) return null
+    if (!this.#isWhole || !this.#integrate()) return null
     return this.#attempt(site, () => look(this.doc))
   }
 
@@ -237,11 +266,103 @@ export class Room {
     return this.#ingest.isBuried(has.keys())
   }
 
-  /** A checked update. It is in the document, and on its way to everybody, after the next flush. */
+  /** A checked update. It is on its way to everybody at once, or after the next flush, which brings it into the document. */
   receive(received: Received): void {
     if (received.isAnswer) received.member.repair.answerCame()
+    else if (received.summary !== null && this.#isPrompt && this.#relayed(received, received.summary)) return
     this.#ingest.add(received)
     this.#flushPacer.ask()
+  }
+
+  /** Whether what is plainly next may leave now: there is time, and nothing waits that it would overtake. */
+  get #isPrompt(): boolean {
+    return (
+      this.#isWhole &&
+      this.#gatherMs === 0 &&
+      this.#deps.loop.hasTimeNow &&
+      this.#ingest.isEmpty &&
+      this.#remote.length === 0 &&
+      !this.#hold.isOn &&
+      !this.#relay.isFull &&
+      !this.#ingest.isCareful
+    )
+  }
+  /** Gives an update to everybody, if it is plainly next; the document has it later. False: it has to go the other way. */
+  #relayed(received: Received, summary: UpdateSummary): boolean {
+    const { member, update } = received
+    const { clock, loop, gatherer, metrics } = this.#deps
+    const started = clock.now()
+    if (member.share.waitAt(started) > 0) return false
+    // Whatever may throw comes before anybody is given anything.
+    const frame = this.#attempt('apply', () => {
+      const may = this.#ingest.mayRelay(received, summary, this.#relay, () => this.#integrate())
+      if (!may || !this.#isWhole) return null
+      const { client, from, to } = summary.sections[0]!
+      const deletes = deletesOf(update, summary.deleteSetAt)
+      const isKeyed = this.#ingest.endsKeyed(summary, this.#relay)
+      const bytes = received.frame ?? encodeUpdate(update)
+      this.#relay.add(received, client, to, isKeyed)
+      const version = this.#relay.versionAfter(this.source.version)
+      return { bytes, before: new Map([[client, from]]), version, deletes, at: received.at }
+    })
+    if (frame === null) return false
+    this.#send(frame, member)
+    gatherer.delivered(this.members.size)
+    metrics.roomUpdates.values.relayed++
+    const ended = clock.now()
+    loop.worked('flush', started, ended)
+    this.#ingest.spent(member, ended - started)
+    this.#relayedMs += ended - started
+    if (this.#relay.isDue) loop.run(this.#flushJob)
+    else if (!this.#isIntegrationAsked) {
+      this.#isIntegrationAsked = true
+      this.#deps.ticks.at(ended + INTEGRATE_MS, this.#onIntegrationTick)
+    }
+    return true
+  }
+  readonly #onIntegrationTick = (): void => {
+    this.#isIntegrationAsked = false
+    if (!this.#relay.isEmpty) this.#deps.loop.run(this.#flushJob)
+  }
+
+  /**
+   * Brings what was relayed into the document: before anybody reads that. Stored and published, and sent to nobody. False: the
+   * document broke.
+   */
+  #integrate(): boolean {
+    if (this.#relay.isEmpty || this.#isIntegrating) return true
+    if (!this.#isWhole) return false
+    const { clock } = this.#deps
+    const started = clock.now()
+    const relayed = this.#relay.take()
+    this.#isIntegrating = true
+    const events = this.#attempt('apply', () =>
+      this.#board.transact(FROM_MEMBERS, () => this.#ingest.applyRelayed(relayed)),
+    )
+    if (events !== null) this.#emit(events, { skip: null, at: started, isLocal: true, isRelayed: true })
+    this.#isIntegrating = false
+    if (!this.#isWhole) return false
+    this.#ingest.told()
+    const now = clock.now()
+    this.#ingest.settle(now - started + this.#relayedMs, now)
+    this.#relayedMs = 0
+    return true
+  }
+
+  /** How long updates are gathered now, ms; 0: not at all. */
+  get #gatherMs(): number {
+    const { gatherer, settings } = this.#deps
+    if (settings.flushIntervalMs === 0) return 0
+    const { spacingMs } = gatherer
+    return spacingMs === 0 ? 0 : Math.max(spacingMs, settings.flushIntervalMs)
+  }
+  /** How long presence is gathered now, ms. */
+  get #presenceMs(): number {
+    const { gatherer, settings } = this.#deps
+    const { presenceIntervalMs } = settings
+    if (presenceIntervalMs === 0) return 0
+    const thinned = presenceIntervalMs * (1 + PRESENCE_THINNED * gatherer.pressure)
+    return this.#gatherMs === 0 ? thinned : Math.max(thinned, GATHERED_PRESENCE_MS)
   }
 
   /** A member's SyncStep1: answered after a flush, so that nobody's earlier edits come after it. */
@@ -342,6 +463,7 @@ export class Room {
         if (board === this.#board) this.#broke(site, error)
       },
     })
+    board.source.settle = () => board !== this.#board || this.#integrate()
     return board
   }
   #renew(): void {
@@ -368,6 +490,7 @@ export class Room {
     const broken = this.#board
     broken.condemn()
     const culprit = this.#ingest.broke()
+    this.#ingest.addAgain(this.#relay.take())
     this.#deps.metrics.roomsRebuilt.add(site)
     const log = culprit?.member.log ?? this.#deps.log
     log.error({ err: error, reason: site, ...culpritFacts(culprit) }, 'the document broke and is rebuilt')
@@ -389,6 +512,7 @@ export class Room {
   /** What broke the document is set aside. Its sender is asked again like everybody: twice is no accident. */
   #blame(culprit: Applied): void {
     const { member } = culprit
+    if (culprit.isInnocent) return
     this.#ingest.strike(member, 'apply_failed')
     if (this.#breaks.isRepeated(culprit)) member.outbox.end(CLOSE.malformedInput)
   }
@@ -453,7 +577,7 @@ export class Room {
   }
   #flush(started: number, until: number): void {
     // What waits is served when there is a document to put it in: see `loaded`.
-    if (!this.#isWhole) return
+    if (!this.#isWhole || !this.#integrate()) return
     const { clock, metrics, loop } = this.#deps
     this.#applyRemote(started)
     this.#applyReceived(started, until)
@@ -513,13 +637,17 @@ export class Room {
   }
   #applyBatch(started: number, until: number): void {
     if (!this.#isWhole || this.#ingest.isEmpty) return
-    let batch: Batch = { soleAuthor: null, oldest: started }
+    let batch: Batch = { soleAuthor: null, oldest: started, updates: 0 }
     const events = this.#attempt('apply', () =>
       this.#board.transact(FROM_MEMBERS, () => {
         batch = this.#ingest.apply(this.members, until)
       }),
     )
-    if (events !== null && this.#holdTexts()) this.#emit(events, batch.soleAuthor, batch.oldest, true)
+    this.#deps.gatherer.delivered(batch.updates * this.members.size)
+    this.#deps.metrics.roomUpdates.add('gathered', batch.updates)
+    if (events !== null && this.#holdTexts()) {
+      this.#emit(events, { skip: batch.soleAuthor, at: batch.oldest, isLocal: true, isRelayed: false })
+    }
     if (this.#isWhole) this.#ingest.told()
   }
 
@@ -552,13 +680,13 @@ export class Room {
           for (const update of updates) applyOwned(this.doc, update)
         }),
       )
-      if (events !== null) this.#emit(events, null, started, false)
+      if (events !== null) this.#emit(events, { skip: null, at: started, isLocal: false, isRelayed: false })
       if (!this.#isWhole && updates.length > 1) this.#remote.unshift(...updates)
     }
   }
 
   /** Hands what the document emitted to everybody, to storage and, for local work, to the other nodes. */
-  #emit(events: readonly BoardEvent[], soleAuthor: Member | null, at: number, isLocal: boolean): void {
+  #emit(events: readonly BoardEvent[], { skip: author, at, isLocal, isRelayed }: Emission): void {
     let isFirst = true
     for (const { update, transaction, version } of events) {
       const { deleteSet } = transaction
@@ -578,9 +706,10 @@ export class Room {
       }
       this.size.grew(update.length)
       // The first event is what the batch brought, all of it its author's own; a second is Yjs's clean-up after it.
-      const skip = isFirst ? soleAuthor : null
+      const skip = isFirst ? author : null
+      if (isRelayed && isFirst) this.#owe(deletes)
+      else this.#send({ bytes: encodeUpdate(update), before: clocksBefore(transaction), version, deletes, at }, skip)
       isFirst = false
-      this.#send({ bytes: encodeUpdate(update), before: clocksBefore(transaction), version, deletes, at }, skip)
       this.#deps.keep(update)
       if (isLocal) this.#deps.cluster.publishUpdate(this.name, update)
       if (collected === null || unnamed === null) continue
@@ -590,9 +719,15 @@ export class Room {
     this.#board.told()
   }
 
+  /** What was relayed deleted more than it said: who is behind is owed that as well. */
+  #owe(deletes: DeleteSet): void {
+    if (deletes.clients.size === 0) return
+    for (const { outbox } of this.members) outbox.oweDeletes(deletes)
+  }
+
   /** Presence that is half due rides along: two frames cost one system call a member instead of two. */
   #send(frame: SyncFrame, skip: Member | null): void {
-    const isRiding = this.#presenceIsDue || this.#presencePacer.takeOver(this.#deps.settings.presenceIntervalMs / 2)
+    const isRiding = this.#presenceIsDue || this.#presencePacer.takeOver(this.#presenceMs / 2)
     this.#presenceIsDue = false
     const [rider, ...others] = isRiding ? this.presence.tick() : []
     for (const member of this.members) {
@@ -626,6 +761,17 @@ export class Room {
     this.#presenceIsDue = false
     for (const tick of this.presence.tick()) this.#sendPresence(tick)
   }
+}
+
+interface Emission {
+  /** Who wrote all of it, and need not be given it. */
+  readonly skip: Member | null
+  /** When the oldest of it was received, clock ms. */
+  readonly at: number
+  /** Whether it is of this node's own members. */
+  readonly isLocal: boolean
+  /** Whether everybody has it already. */
+  readonly isRelayed: boolean
 }
 
 const NO_CLOCKS: StateVector = new Map()

@@ -1,21 +1,9 @@
 import type { Clock } from '../observe/clock.ts'
 
-/**
- * What a tick may take of the time to the next: a fiftieth, 2 % of a core. Where ticks are dearer a room's turn comes more
- * rarely, up to `MAX_SPACING_MS`: most of a flush is a transaction and a system call for each member, and more edits merged
- * into one are what saves them. Measured: a third less CPU in a room of 50, half in one of 200.
- */
-const COST_FACTOR = 50
-/** With it 99 of 100 deliveries of a busy server take under 60 ms, half of them under 30. */
-const MAX_SPACING_MS = 48
 /** Part of an interval by which a tick may be early: a task that ran a little after its tick is due at a tick again. */
 const SLACK = 0.25
 /** Grid of rooms that flush every loop turn: presence has one all the same, ms. */
 const MIN_TICK_MS = 8
-/** How fast the average follows, and the most that a single tick can say: a board that is being loaded is no habit. */
-const COST_WEIGHT = 1 / 8
-const MAX_COST_MS = 2
-
 /** Width of the grid for `ROOM_FLUSH_INTERVAL_MS`. */
 export const gridMs = (flushIntervalMs: number): number => flushIntervalMs || MIN_TICK_MS
 /** What an interval comes to on that grid, ms: something that waits for it runs at a tick. */
@@ -26,8 +14,7 @@ export function tickOf(intervalMs: number, flushIntervalMs: number): number {
 
 /**
  * One timer for all rooms: what is due is done at the next tick of a common grid, so that a loop turn serves many rooms
- * instead of each room waking the loop for itself. And one look at what all of it costs: the busier the server, the more
- * a flush gathers.
+ * instead of each room waking the loop for itself.
  */
 export class Ticks {
   readonly #clock: Clock
@@ -37,8 +24,6 @@ export class Ticks {
   readonly #tasks = new Map<number, (() => void)[]>()
   #next = Number.POSITIVE_INFINITY
   #cancel: (() => void) | null = null
-  /** What a tick takes, ms, on average. */
-  #costMs = 0
 
   /** `intervalMs`: the grid's width, above 0. `caught`: a task threw, which the other tasks are not to suffer for. */
   constructor(clock: Clock, intervalMs: number, caught: (error: unknown) => void) {
@@ -62,11 +47,6 @@ export class Ticks {
   isDue(now: number, due: number): boolean {
     return now >= due - SLACK * this.#intervalMs
   }
-  /** Least time between two runs of the same task now, ms: the interval, and up to 48 where ticks are dear. */
-  get spacingMs(): number {
-    const dear = Math.min(this.#costMs * COST_FACTOR, MAX_SPACING_MS)
-    return dear <= this.#intervalMs ? this.#intervalMs : Math.ceil(dear / this.#intervalMs) * this.#intervalMs
-  }
   stop(): void {
     this.#cancel?.()
     this.#cancel = null
@@ -82,8 +62,7 @@ export class Ticks {
     this.#cancel = null
     this.#next = Number.POSITIVE_INFINITY
     // Timers may fire a fraction early: what this one was set for is due in any case.
-    const started = this.#clock.now()
-    const now = Math.floor(started / this.#intervalMs + SLACK)
+    const now = Math.floor(this.#clock.now() / this.#intervalMs + SLACK)
     let next = Number.POSITIVE_INFINITY
     for (const [tick, tasks] of this.#tasks) {
       if (tick > now) {
@@ -93,8 +72,6 @@ export class Ticks {
       this.#tasks.delete(tick)
       for (const task of tasks) this.#run(task)
     }
-    const cost = Math.min(this.#clock.now() - started, MAX_COST_MS)
-    this.#costMs += (cost - this.#costMs) * COST_WEIGHT
     for (const tick of this.#tasks.keys()) next = Math.min(next, tick)
     if (next !== Number.POSITIVE_INFINITY) this.#arm(next)
   }

@@ -38,6 +38,11 @@ export class Writers {
     return isDoubted
   }
 
+  /** Whether a member is who writes under a client id. */
+  isWriter(member: Member, client: number): boolean {
+    return this.#byClient.get(client) === member
+  }
+
   left(member: Member): void {
     for (const [client, writer] of this.#byClient) if (writer === member) this.#byClient.delete(client)
   }

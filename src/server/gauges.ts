@@ -14,6 +14,7 @@ export function hangGauges(owners: MemoryOwners, lingering: Lingering, sweepMs: 
   metrics.roomsActive = () => registry.size
   metrics.residentBytes = () => watch.residentBytes
   metrics.eventLoopLagSeconds = () => watch.lagSeconds
+  metrics.eventLoopUtilisation = () => registry.loopUtilisation
   metrics.oldestUnsentSeconds = () => oldestUnsent(reception, clock.now())
   return every(clock, sweepMs, () => {
     metrics.memoryHeld = memoryFigures(owners)

@@ -15,6 +15,13 @@ export interface UpdateSummary {
   readonly formats: boolean
   /** Gaps inside sections: what comes after one waits for another update, unless the document has it already. */
   readonly skips: number
+  /** Structs that come as collected: deletions that its delete set does not name. */
+  readonly collected: number
+  /** The author of what the last struct follows (its origin, else its right origin), and the clock; -1: it has neither. */
+  readonly lastClient: number
+  readonly lastClock: number
+  /** Whether the last struct, having neither, is an entry of a map. */
+  readonly lastIsKeyed: boolean
   /** Shared types it creates: about 110 times their bytes in memory. */
   readonly types: number
   /** Subdocuments it creates: about 300 times their bytes in memory. */
@@ -84,6 +91,7 @@ export class UpdateScan {
   private spans: number[] = []
   private structs = 0
   private skips = 0
+  private collected = 0
   private leansOnOthers = false
   private formats = false
   private deleteRanges = 0
@@ -112,6 +120,7 @@ export class UpdateScan {
     this.spans = []
     this.structs = 0
     this.skips = 0
+    this.collected = 0
     this.leansOnOthers = false
     this.formats = false
     this.deleteRanges = 0
@@ -146,6 +155,10 @@ export class UpdateScan {
       leansOnOthers: this.leansOnOthers,
       formats: this.formats,
       skips: this.skips,
+      collected: this.collected,
+      lastClient: walk.originClient >= 0 ? walk.originClient : walk.rightClient,
+      lastClock: walk.originClient >= 0 ? walk.originClock : walk.rightClock,
+      lastIsKeyed: walk.isKeyed,
       types: walk.types,
       subdocuments: walk.subdocuments,
       containers: walk.containers,
@@ -188,6 +201,7 @@ export class UpdateScan {
         if (walk.kind === KIND.skip) this.skips++
         else {
           this.structs++
+          if (walk.kind === KIND.gc) this.collected++
           this.leansOnOthers ||= walk.leansOnOthers
           this.formats ||= walk.kind === KIND.format
           if (walk.length > 1 || walk.rightClient >= 0) this.notePlace()

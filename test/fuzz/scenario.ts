@@ -15,6 +15,9 @@ export interface ScenarioResult {
   readonly drops: number
   readonly limited: number
   readonly rebuilt: number
+  /** Updates that went out before the document had them, and others. */
+  readonly relayed: number
+  readonly gathered: number
 }
 
 /** Documents that are broken in one life, at most: more within a minute, and a room is given up. */
@@ -30,7 +33,10 @@ export async function runScenario(seed: number, steps = 240, faults?: YjsFaults)
       drainBatch: 1 + random.int(4),
     },
     ...(random.chance(0.25) ? { maxTokens: 20, refillMs: 400 } : {}),
+    // Both ways that an update travels, and every switch between them: see the steps.
+    utilisation: () => utilisation,
   }
+  let utilisation = 0
   const durable = faults === undefined || random.chance(0.7)
   const before = faults?.injected ?? 0
   const losesFrames = random.chance(0.25)
@@ -58,7 +64,9 @@ export async function runScenario(seed: number, steps = 240, faults?: YjsFaults)
     else if (what < 82) client.sink!.refuseNext()
     else if (what < 84 && losesFrames) client.lose()
     else if (what < 85) client.session!.outbox?.pace(random.pick([0, 100]))
-    else if (what < 92) await world.clock.advance(random.int(40))
+    else if (what < 87) utilisation = random.pick([0, 0, 1])
+    else if (what < 93) await world.clock.advance(random.int(40))
+    else if (what < 94) await world.clock.advance(300)
     else await world.clock.turn()
     if (random.chance(0.3)) await world.clock.settle()
     for (const { session } of clients) {
@@ -127,6 +135,8 @@ export async function runScenario(seed: number, steps = 240, faults?: YjsFaults)
       metrics.resyncsOut.values.queue_full + metrics.resyncsOut.values.refused + metrics.resyncsOut.values.large_update,
     drops: metrics.backpressureDrops.value,
     limited: metrics.rateLimited.value,
+    relayed: metrics.roomUpdates.values.relayed,
+    gathered: metrics.roomUpdates.values.gathered,
     rebuilt: Object.values(metrics.roomsRebuilt.values).reduce((sum, n) => sum + n, 0),
   }
 }

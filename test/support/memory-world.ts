@@ -39,6 +39,8 @@ export interface WorldOptions {
   readonly durable?: boolean
   readonly refillMs?: number
   readonly maxDocAuthors?: number
+  /** Part of its time that the loop seems to work, 0 to 1: above a half rooms gather. */
+  readonly utilisation?: () => number
 }
 
 const FROM_SERVER = 'server'
@@ -62,6 +64,8 @@ export class World {
   readonly #rates: Rates
   readonly #presenceRates: Rates
   readonly #late = new LateWrites()
+  #worked = 0
+  #lookedAt = 0
   readonly #flood = new FrameFlood(1_000_000, this.clock)
   readonly #reputation = {
     clock: this.clock,
@@ -114,6 +118,12 @@ export class World {
       log: this.#log,
       storage: this.storage,
       cluster: singleNode,
+      utilisation: () => {
+        const now = this.clock.now()
+        this.#worked += (now - this.#lookedAt) * (options.utilisation?.() ?? 0)
+        this.#lookedAt = now
+        return { active: this.#worked, idle: now - this.#worked, utilization: 0 }
+      },
     })
   }
 

@@ -12,7 +12,7 @@ function setup(intervalMs = 8, quietMs = 32) {
   const clock = new HeldClock()
   const ticks = new Ticks(clock, 8, rethrow)
   const runs: number[] = []
-  const pacer = new Pacer(clock, ticks, intervalMs, quietMs, () => runs.push(clock.now()))
+  const pacer = new Pacer(clock, ticks, { spacingMs: () => intervalMs, quietMs, run: () => runs.push(clock.now()) })
   return { clock, ticks, runs, pacer }
 }
 
@@ -37,7 +37,10 @@ test('rooms that are busy share their ticks, and none is forgotten', async () =>
   const clock = new HeldClock()
   const ticks = new Ticks(clock, 8, rethrow)
   const runs: [number, number][] = []
-  const pacers = Array.from({ length: 20 }, (_, i) => new Pacer(clock, ticks, 8, 32, () => runs.push([i, clock.now()])))
+  const pacers = Array.from(
+    { length: 20 },
+    (_, i) => new Pacer(clock, ticks, { spacingMs: () => 8, quietMs: 32, run: () => runs.push([i, clock.now()]) }),
+  )
   for (const [i, pacer] of pacers.entries()) {
     await clock.advance(i % 3)
     pacer.ask()
@@ -106,18 +109,15 @@ test('a run that was taken over does not bring the next one forward', async () =
   expect(runs).toEqual([100, 160])
 })
 
-test('the dearer the ticks, the rarer a room’s turn, up to 48 ms; cheap again, it is as often as before', async () => {
+test('a room that gathers longer has its turn more rarely; when it need not gather any more, at the end of the turn', async () => {
   const clock = new HeldClock()
   const ticks = new Ticks(clock, 8, rethrow)
   const runs: number[] = []
-  let costMs = 0
-  const pacer = new Pacer(clock, ticks, 8, 32, () => {
-    runs.push(clock.now())
-    clock.spend(costMs)
-  })
+  let spacingMs = 8
+  const pacer = new Pacer(clock, ticks, { spacingMs: () => spacingMs, quietMs: 32, run: () => runs.push(clock.now()) })
   /** Asks all the time, and tells how far apart the last runs were. */
   const spacing = async (): Promise<number> => {
-    for (let ms = 0; ms < 2000; ms++) {
+    for (let ms = 0; ms < 500; ms++) {
       pacer.ask()
       await clock.advance(1)
     }
@@ -125,11 +125,11 @@ test('the dearer the ticks, the rarer a room’s turn, up to 48 ms; cheap again,
     return Math.round(last - before)
   }
   expect(await spacing()).toBe(8)
-  costMs = 0.4
+  spacingMs = 24
   expect(await spacing()).toBe(24)
-  costMs = 5
+  spacingMs = 48
   expect(await spacing()).toBe(48)
-  costMs = 0
-  expect(await spacing()).toBe(8)
+  spacingMs = 0
+  expect(await spacing()).toBe(1)
   ticks.stop()
 })

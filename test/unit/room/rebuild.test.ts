@@ -107,8 +107,13 @@ test('[RB1] nobody has to come back, and nothing that was told is missing where 
 })
 
 test('[RB2] an update that breaks every document: innocent edits beside it are with everybody and on disk, its sender is closed', async () => {
-  const { world, clients } = await roomOf(4)
-  const [ann, bob, eve, dan] = clients as [WireClient, WireClient, WireClient, WireClient]
+  const { world, clients } = await roomOf(3)
+  const [ann, bob, dan] = clients as [WireClient, WireClient, WireClient]
+  // Who has written nothing yet is nobody whose update would be sent on before the document has it.
+  const eve = new WireClient(world, 'room', 'eve', 800)
+  eve.connect()
+  clients.push(eve)
+  await run(world, clients, 200)
   const thrown = throwIf(Y.ContentAny.prototype, 'write', isPoison)
   // One flush takes all of them: which one it was is found out.
   draw(ann, 'ann', 1)
@@ -131,6 +136,37 @@ test('[RB2] an update that breaks every document: innocent edits beside it are w
   joiner.connect()
   await run(world, [...others, joiner])
   expectLevel(world, [...others, joiner])
+})
+
+test('[RB2] [FR8] one that everybody was given before it broke the document: its sender is closed, nobody else suffers, it is kept out', async () => {
+  const { world, clients } = await roomOf(4)
+  const [ann, bob, eve, dan] = clients as [WireClient, WireClient, WireClient, WireClient]
+  const thrown = throwIf(Y.ContentAny.prototype, 'write', isPoison)
+  draw(ann, 'ann', 1)
+  draw(eve, 'eve', POISON)
+  draw(bob, 'bob', 1)
+  await run(world, clients, 10_000)
+  expect(world.metrics.roomUpdates.values.relayed).toBeGreaterThanOrEqual(3)
+  // They bring it back when they are asked, five times in all.
+  expect(thrown.times).toBeGreaterThan(1)
+  expect(thrown.times).toBeLessThanOrEqual(8)
+  expect(eve.sink!.closedWith).toMatchObject({ code: 4422 })
+  draw(dan, 'dan', 1)
+  await run(world, clients)
+  const want = { ann: 1, bob: 1, dan: 1 }
+  for (const client of [ann, bob, dan]) {
+    expect(client.connections).toBe(1)
+    expect(client.isConnected).toBe(true)
+    expect(client.doc.getMap('m').toJSON()).toMatchObject(want)
+  }
+  const board = (await stored(world)).getMap('m').toJSON()
+  expect(board).toMatchObject(want)
+  expect(board).not.toHaveProperty('eve')
+  expect(world.metrics.roomsGivenUp.value).toBe(0)
+  const joiner = new WireClient(world, 'room', 'joiner', 900)
+  joiner.connect()
+  await run(world, [ann, bob, dan, joiner])
+  expect(joiner.doc.getMap('m').toJSON()).toEqual(board)
 })
 
 test('[RB2] a throw in the clean-up, where a document would be mute without a sign, does the same', async () => {
