@@ -45,14 +45,14 @@ export const SETTINGS = {
     8,
     0,
     1000,
-    'How long a busy room collects edits before it sends them as one update; a busy server up to 48 ms. 0: every loop turn.',
+    'Least time for which a room collects edits while the server is busy, before it sends them as one update; at most 48 ms. 0: edits always leave at once.',
   ),
   awarenessFlushIntervalMs: number(
     'AWARENESS_FLUSH_INTERVAL_MS',
-    33,
+    16,
     0,
     1000,
-    'The same for presence; 33 is 30 cursor positions a second. Rounded up to a multiple of `ROOM_FLUSH_INTERVAL_MS`.',
+    'How long presence is collected; 16 is 60 cursor positions a second. Up to three times that while the server is busy. Rounded up to a multiple of `ROOM_FLUSH_INTERVAL_MS`.',
   ),
   roomIdleMs: number('ROOM_IDLE_MS', 10_000, 0, DAY, 'How long an empty room stays in memory. 0: not at all.'),
   slowClientBufferBytes: number(

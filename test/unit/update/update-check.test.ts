@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { checkStateVector, checkUpdate, MAX_VALUE_DEPTH, type UpdateSummary } from '../../../src/update/update-check.ts'
+import { deletesOf } from '../../../src/update/update-deletes.ts'
 import { fuzzSeed, randomUpdates, randomWorld } from '../../support/random-docs.ts'
 import { KEY, update, varstring, varuint } from '../../support/update-bytes.ts'
 
@@ -33,6 +34,7 @@ function decoded(bytes: Uint8Array) {
     leansOnOthers,
     formats: items.some((each) => each.content instanceof Y.ContentFormat),
     skips: structs.filter((each) => each instanceof Y.Skip).length,
+    collected: structs.filter((each) => each instanceof Y.GC).length,
     types: items.filter((each) => each.content instanceof Y.ContentType).length,
     subdocuments: items.filter((each) => each.content instanceof Y.ContentDoc).length,
     rootNames: [...new Set(roots)],
@@ -49,13 +51,24 @@ describe('what Yjs makes', () => {
     const kinds = new Set<string>()
     for (let round = 0; round < 25; round++) {
       for (const bytes of randomUpdates(seed + round)) {
-        const { isEmpty, containers, deletedUnits, deleteSetAt, places, neighbours, ...summary } = summaryOf(bytes)
+        const { isEmpty, containers, deletedUnits, deleteSetAt, places, neighbours, ...rest } = summaryOf(bytes)
+        const { lastClient, lastClock, lastIsKeyed, ...summary } = rest
         const said = decoded(bytes)
         expect(summary, `FUZZ_SEED=${seed + round}`).toEqual(said)
         expect(isEmpty).toBe(said.structs === 0 && said.deleteRanges === 0)
         expect(containers).toBeGreaterThanOrEqual(0)
-        expect(Y.decodeUpdate(Uint8Array.from([0, ...bytes.subarray(deleteSetAt)])).ds).toEqual(
-          Y.decodeUpdate(bytes).ds,
+        const last = Y.decodeUpdate(bytes).structs.at(-1)
+        if (last instanceof Y.Item) {
+          const follows = last.origin ?? last.rightOrigin
+          expect(lastClient).toBe(follows?.client ?? -1)
+          if (follows !== null) expect(lastClock).toBe(follows.clock)
+          else expect(lastIsKeyed).toBe(last.parentSub !== null)
+        }
+        const { ds } = Y.decodeUpdate(bytes)
+        expect(Y.decodeUpdate(Uint8Array.from([0, ...bytes.subarray(deleteSetAt)])).ds).toEqual(ds)
+        const deletes = [...ds.clients].filter(([, ranges]) => ranges.length > 0)
+        expect([...deletesOf(bytes, deleteSetAt).clients]).toEqual(
+          deletes.map(([client, ranges]) => [client, ranges.map(({ clock, len }) => ({ clock, len }))]),
         )
         if (places === 'fine') expect(neighbours).toEqual([])
         if (places === 'if_neighbours') expect(neighbours.length % 5).toBe(0)
