@@ -110,6 +110,14 @@ test('docs/architecture.md names no file that is not there', () => {
   expect(named.filter((path) => !there.has(path))).toEqual([])
 })
 
+test('a name stands for one file, and the unit tests lie as the source does', () => {
+  const names = files.map((file) => relative(src, file).split('/').at(-1)!)
+  expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([])
+  const tested = readdirSync(join(src, '../test/unit'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const folders = [...Object.keys(MAY), COMPOSES]
+  expect(tested.map(({ name }) => name).filter((name) => !folders.includes(name))).toEqual([])
+})
+
 test('there is no drawer for leftovers', () => {
   expect(files.filter((file) => /(^|\/)(types|utils?|helpers?)(\.ts|\/)/.test(relative(src, file)))).toEqual([])
 })
