@@ -77,6 +77,8 @@ const QUIET_INTERVALS = 4
 const INTEGRATE_MS = 50
 /** Presence of a room that gathers is sent this often at most: 30 cursor positions a second, ms. */
 const GATHERED_PRESENCE_MS = 33
+/** Presence rides along with an update when so much of its time has passed: two frames cost one system call a member. */
+const RIDING = 0.75
 /** While the loop is busy presence is thinned first: with the greatest pressure it takes three times as long. */
 const PRESENCE_THINNED = 2
 /** A member that was given nothing for this long gets a keep-alive: stock clients hang up after 30 s (FR5). */
@@ -725,9 +727,9 @@ export class Room {
     for (const { outbox } of this.members) outbox.oweDeletes(deletes)
   }
 
-  /** Presence that is half due rides along: two frames cost one system call a member instead of two. */
+  /** Presence that is nearly due rides along. */
   #send(frame: SyncFrame, skip: Member | null): void {
-    const isRiding = this.#presenceIsDue || this.#presencePacer.takeOver(this.#presenceMs / 2)
+    const isRiding = this.#presenceIsDue || this.#presencePacer.takeOver(this.#presenceMs * RIDING)
     this.#presenceIsDue = false
     const [rider, ...others] = isRiding ? this.presence.tick() : []
     for (const member of this.members) {

@@ -2,10 +2,10 @@ import type { Clock } from '../observe/clock.ts'
 
 /** Part of an interval by which a tick may be early: a task that ran a little after its tick is due at a tick again. */
 const SLACK = 0.25
-/** Grid of rooms that flush every loop turn: presence has one all the same, ms. */
-const MIN_TICK_MS = 8
-/** Width of the grid for `ROOM_FLUSH_INTERVAL_MS`. */
-export const gridMs = (flushIntervalMs: number): number => flushIntervalMs || MIN_TICK_MS
+/** Grid of rooms that never gather edits: presence has one all the same, ms. */
+const MIN_TICK_MS = 4
+/** Width of the grid for `ROOM_FLUSH_INTERVAL_MS`, ms: half of it, so that what is gathered waits little longer than it has to. */
+export const gridMs = (flushIntervalMs: number): number => flushIntervalMs / 2 || MIN_TICK_MS
 /** What an interval comes to on that grid, ms: something that waits for it runs at a tick. */
 export function tickOf(intervalMs: number, flushIntervalMs: number): number {
   const grid = gridMs(flushIntervalMs)

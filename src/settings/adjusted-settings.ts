@@ -16,7 +16,7 @@ export function adjustedSettings(config: Config): string[] {
   // A tick may come a quarter of the interval early: that is as asked.
   if (presenceMs > awarenessFlushIntervalMs && awarenessFlushIntervalMs > 0) {
     adjusted.push(
-      `AWARENESS_FLUSH_INTERVAL_MS is ${awarenessFlushIntervalMs}, and ${presenceMs} is used: rooms tick every ${tickOf(0, roomFlushIntervalMs)} ms (ROOM_FLUSH_INTERVAL_MS)`,
+      `AWARENESS_FLUSH_INTERVAL_MS is ${awarenessFlushIntervalMs}, and ${presenceMs} is used: rooms tick every ${tickOf(0, roomFlushIntervalMs)} ms (half of ROOM_FLUSH_INTERVAL_MS)`,
     )
   }
   return adjusted

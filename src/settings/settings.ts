@@ -52,7 +52,7 @@ export const SETTINGS = {
     16,
     0,
     1000,
-    'How long presence is collected; 16 is 60 cursor positions a second. Up to three times that while the server is busy. Rounded up to a multiple of `ROOM_FLUSH_INTERVAL_MS`.',
+    'How long presence is collected; 16 is 60 cursor positions a second. Up to three times that while the server is busy. Rounded up to a multiple of half of `ROOM_FLUSH_INTERVAL_MS`.',
   ),
   roomIdleMs: number('ROOM_IDLE_MS', 10_000, 0, DAY, 'How long an empty room stays in memory. 0: not at all.'),
   slowClientBufferBytes: number(

@@ -10,10 +10,10 @@ test('[FC9] a setting that is not used as it is set is said, with what it comes 
   ])
   const rounded = complete({ roomFlushIntervalMs: 100, awarenessFlushIntervalMs: 130 })
   expect(adjustedSettings(rounded)).toEqual([
-    'AWARENESS_FLUSH_INTERVAL_MS is 130, and 200 is used: rooms tick every 100 ms (ROOM_FLUSH_INTERVAL_MS)',
+    'AWARENESS_FLUSH_INTERVAL_MS is 130, and 150 is used: rooms tick every 50 ms (half of ROOM_FLUSH_INTERVAL_MS)',
   ])
   const slower = complete({ roomFlushIntervalMs: 50, awarenessFlushIntervalMs: 20 })
-  expect(adjustedSettings(slower)[0]).toContain('and 50 is used')
+  expect(adjustedSettings(slower)[0]).toContain('and 25 is used')
   expect(adjustedSettings(complete({ roomFlushIntervalMs: 0, awarenessFlushIntervalMs: 32 }))).toEqual([])
   expect(adjustedSettings(complete({ roomFlushIntervalMs: 100, awarenessFlushIntervalMs: 0 }))).toEqual([])
 })
