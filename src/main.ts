@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The process: environment → configuration → server; signals; exit codes. */
 import pino from 'pino'
+import { LogOutput } from './observe/log-output.ts'
 import { lastResort } from './server/last-resort.ts'
 import { ConfigError, createServer, readConfig } from './server.ts'
 
@@ -22,22 +23,32 @@ function configuration() {
 }
 
 const config = configuration()
-const log = pino({ level: config.logLevel })
-const server = createServer(config, { log })
+const output = LogOutput.of()
+const log = pino({ level: config.logLevel }, output)
+const server = createServer(config, { log, linesDropped: () => output.dropped })
+
+/** Of what is left of the grace, for a reader of the log that is slow, ms. */
+const LAST_LINES_MS = 200
+async function exit(code?: number): Promise<never> {
+  await output.flushed(LAST_LINES_MS)
+  // After a fault that nothing caught, 1 is set already.
+  process.exit(code)
+}
 
 lastResort({ log, graceMs: config.shutdownGraceMs, close: () => server.close() })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    // After a fault that nothing caught, 1 is set already.
-    void server.close().then(() => process.exit())
+    void server.close().then(() => exit())
   })
 }
 
 process.on('SIGHUP', () => {
   server.reloadCertificate().then(
-    (done) => log.info(done ? 'certificate reloaded' : 'SIGHUP: no certificate to reload'),
-    (err: unknown) => log.error({ err }, 'certificate could not be reloaded: the old one stays'),
+    (done) =>
+      log.info({ event: 'certificate_reloaded' }, done ? 'certificate reloaded' : 'SIGHUP: no certificate to reload'),
+    (err: unknown) =>
+      log.error({ event: 'certificate_refused', err }, 'certificate could not be reloaded: the old one stays'),
   )
 })
 
@@ -45,6 +56,6 @@ try {
   await server.listen()
 } catch (error) {
   if (error instanceof ConfigError) refuse(error)
-  log.fatal({ err: error }, 'cannot start')
-  process.exit(1)
+  log.fatal({ event: 'cannot_start', err: error }, 'cannot start')
+  await exit(1)
 }

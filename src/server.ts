@@ -24,6 +24,8 @@ export interface Server {
 export interface ServerOptions {
   /** pino's default at `logLevel` without one. */
   readonly log?: Logger
+  /** Log lines that could not be written so far: for `log_lines_dropped_total`. */
+  readonly linesDropped?: () => number
   /**
    * Opens where boards are kept, in place of what the settings name, which it is handed. Called by `listen()`;
    * the server closes the store that it gives. A rejection is what `listen()` rejects with.
@@ -39,7 +41,7 @@ export function createServer(given: Partial<Config> = {}, options: ServerOptions
   let closing: Promise<void> | null = null
   return {
     async listen() {
-      running ??= start(config, log, options.openStorage ?? openStorage)
+      running ??= start(config, log, { openStorage, linesDropped: () => 0, ...options })
       const { port } = await running
       return { host: config.host, port }
     },

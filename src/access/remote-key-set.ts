@@ -68,14 +68,18 @@ export function remoteKeySet(
       const keys = usableKeys(await download(url, clock))
       findKey = createLocalJWKSet({ keys }) as CompactVerifyGetKey
       fetchedAt = clock.now()
-      if (failures > 0 || keys.length === 0) log.info({ keyServer, keys: keys.length }, 'token keys fetched')
+      if (failures > 0 || keys.length === 0)
+        log.info({ event: 'keys_fetched', keyServer, keys: keys.length }, 'token keys fetched')
       failedAt = null
       failures = 0
       return true
     } catch (error) {
       failedAt = clock.now()
       if (failures++ % LOG_EVERY === 0) {
-        log.warn({ keyServer, problem: String(error), failures, oldKeys: findKey !== null }, 'token keys not fetched')
+        log.warn(
+          { event: 'keys_not_fetched', keyServer, problem: String(error), failures, oldKeys: findKey !== null },
+          'token keys not fetched',
+        )
       }
       return false
     }

@@ -118,7 +118,7 @@ export class MemoryGuard {
     if (resident <= maxBytes && !this.#isShort) return
     if (!this.#isShort) {
       this.#isShort = true
-      this.#parts.log.warn({ resident, maxBytes }, 'memory is short: newcomers wait')
+      this.#parts.log.warn({ event: 'memory_short', resident, maxBytes }, 'memory is short: newcomers wait')
     }
     if (now < this.#settledAt) return
     if (now >= this.#collectedAt + Math.max(COLLECT_MS, this.#collectMs * COLLECT_SHARE)) {
@@ -136,7 +136,10 @@ export class MemoryGuard {
 
   #relieve(resident: number): void {
     this.#isShort = false
-    this.#parts.log.info({ resident, maxBytes: this.#parts.maxBytes }, 'memory is enough again')
+    this.#parts.log.info(
+      { event: 'memory_recovered', resident, maxBytes: this.#parts.maxBytes },
+      'memory is enough again',
+    )
   }
   #collect(now: number): number {
     this.#parts.collect()
@@ -160,13 +163,17 @@ export class MemoryGuard {
     let count = 0
     for (const holder of inTurn(holders, MEASURES[kind])) {
       if (rest <= 0 || count >= MEASURES[kind].most) break
-      if (count === 0) log.warn({ kind, bytes: holder.bytes, ...holder.describe() }, 'memory is short: letting go')
+      if (count === 0)
+        log.warn(
+          { event: 'memory_shed', kind, bytes: holder.bytes, ...holder.describe() },
+          'memory is short: letting go',
+        )
       holder.shed()
       shed.add(kind)
       rest -= holder.bytes
       count++
     }
-    if (count > 1) log.warn({ kind, count, bytes: left - rest }, 'memory is short: let go')
+    if (count > 1) log.warn({ event: 'memory_shed_more', kind, count, bytes: left - rest }, 'memory is short: let go')
     return rest
   }
 }

@@ -168,7 +168,7 @@ export class Reception implements SeatHost {
     const { metrics, refusals, log } = this.#deps.session
     metrics.refusals.add('http')
     const facts = { code: reason.code, reason: reason.text, refusals: refusals.count }
-    if (refusals.due()) log.info(facts, 'refused before the upgrade')
+    if (refusals.due()) log.info({ event: 'refused_early', ...facts }, 'refused before the upgrade')
     return turned(reason)
   }
 

@@ -147,7 +147,7 @@ export class Session implements Peer, MembershipHost, ReputationEvents {
       await this.#deps.registry.join(name, (room) => this.#join(room, answer), this.#owner(answer))
     } catch (error) {
       const full = error instanceof RoomsFullError
-      if (!full) this.log.warn({ err: error }, 'room could not be joined')
+      if (!full) this.log.warn({ event: 'join_failed', err: error }, 'room could not be joined')
       this.#refuse(full ? error.reason : CLOSE.loadFailed)
     }
     // In a turn of its own: nothing is written from inside the socket's callback.
@@ -165,7 +165,7 @@ export class Session implements Peer, MembershipHost, ReputationEvents {
     this.#deps.metrics.bytesReceived.add(bytes.length)
     if (bytes.length > this.#deps.settings.maxMessageBytes) {
       this.#deps.metrics.messageErrors.add('message_too_large')
-      this.log.warn({ bytes: bytes.length }, 'message too large')
+      this.log.warn({ event: 'message_too_large', bytes: bytes.length }, 'message too large')
       this.end(CLOSE.messageTooLarge)
     } else if (!isBinary) {
       this.#deps.metrics.messagesReceived.values.text++
@@ -186,7 +186,7 @@ export class Session implements Peer, MembershipHost, ReputationEvents {
     this.#isFlooding = true
     const { metrics, floods } = this.#deps
     metrics.floods.add(scope)
-    if (floods.due()) this.log.warn({ scope, floods: floods.count }, 'too many frames')
+    if (floods.due()) this.log.warn({ event: 'flood', scope, floods: floods.count }, 'too many frames')
     // At once: what else has come in this turn is then not read.
     this.#sink.close(CLOSE.tooManyFrames)
     return true
@@ -218,7 +218,7 @@ export class Session implements Peer, MembershipHost, ReputationEvents {
       return
     }
     this.#deps.metrics.errorsCaught.add('client')
-    this.log.error({ err: error }, 'client failed')
+    this.log.error({ event: 'client_failed', err: error }, 'client failed')
     this.#refuse(CLOSE.internalError)
   }
 
@@ -233,7 +233,7 @@ export class Session implements Peer, MembershipHost, ReputationEvents {
     this.#deps.flood.close(this.#request.group, this.#frames)
     if (cutForSize) {
       this.#deps.metrics.messageErrors.add('message_too_large')
-      this.log.warn('message too large, cut')
+      this.log.warn({ event: 'message_cut' }, 'message too large, cut')
       this.#reputation?.cut()
     }
     if (this.#waitsToWrite()) return
@@ -429,7 +429,8 @@ export class Session implements Peer, MembershipHost, ReputationEvents {
     this.#state = { name: 'gone' }
     this.#backlog = null
     const { refusals } = this.#deps
-    if (refusals.due()) this.log.info({ code: reason.code, reason: reason.text, refusals: refusals.count }, 'refused')
+    if (refusals.due())
+      this.log.info({ event: 'refused', code: reason.code, reason: reason.text, refusals: refusals.count }, 'refused')
     this.#deps.clock.soon(() => this.#sink.close(reason))
   }
 
@@ -453,7 +454,8 @@ export class Session implements Peer, MembershipHost, ReputationEvents {
   }
   malformed(reason: string): void {
     this.#deps.metrics.messageErrors.add(reason)
-    if (this.#deps.malformed.due()) this.log.info({ reason, malformed: this.#deps.malformed.count }, 'malformed frame')
+    if (this.#deps.malformed.due())
+      this.log.info({ event: 'malformed_frame', reason, malformed: this.#deps.malformed.count }, 'malformed frame')
     if (this.#strikes.add()) this.end(CLOSE.malformedInput)
   }
 }

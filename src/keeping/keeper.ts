@@ -5,9 +5,10 @@
  *   host.parts ──compact──▶ storage       when the tail has grown enough
  * While a write fails, its bytes stay here and are tried again; nothing is let go that the document has not got.
  */
-import type { Logger } from 'pino'
+
 import type { Boundary } from '../observe/boundary.ts'
 import type { Clock } from '../observe/clock.ts'
+import type { Log } from '../observe/lazy-log.ts'
 import { byteSum, reasonOf, type Storage, StorageError } from '../storage/storage.ts'
 import type { StorageMetrics } from '../storage/storage-metrics.ts'
 import { type BoardSizes, worthAtRest, worthWhileLive } from './compaction-policy.ts'
@@ -42,7 +43,7 @@ export type Salvage = (pause: () => Promise<void>) => Promise<readonly Uint8Arra
 
 export interface KeeperDeps {
   readonly clock: Clock
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  readonly log: Log
   readonly metrics: StorageMetrics
   /** Shared by all keepers of the process. */
   readonly slices: Slices
@@ -144,7 +145,7 @@ export class Keeper {
       refused = loaded.refused
     } catch (error) {
       metrics.failures.add()
-      log.error({ room: this.#room, reason: reasonOf(error) }, 'board could not be read again')
+      log.error({ event: 'reload_failed', room: this.#room, reason: reasonOf(error) }, 'board could not be read again')
       // What the store has may be more than what can be saved: it must not be replaced.
       this.#logIsPrecious = true
       this.#host.renew()
@@ -207,7 +208,7 @@ export class Keeper {
     this.#reloading = true
     if (this.#owedBytes > 0) {
       this.#deps.log.error(
-        { room: this.#room, bytes: this.#owedBytes },
+        { event: 'edits_lost', room: this.#room, bytes: this.#owedBytes },
         'edits are lost with the document that held them',
       )
       this.#deps.metrics.unsavedBytes -= this.#owedBytes
@@ -241,13 +242,14 @@ export class Keeper {
       if (stuck !== undefined) metrics.failures.add()
     } catch (error) {
       metrics.failures.add()
-      log.error({ room: this.#room, reason: reasonOf(error) }, 'board could not be loaded')
+      log.error({ event: 'load_failed', room: this.#room, reason: reasonOf(error) }, 'board could not be loaded')
       this.abandon()
       throw error instanceof StorageError ? error : new StorageError(reasonOf(error), { cause: error })
     }
     if (this.#state === 'abandoned') return
     this.#parked = this.#host.hasGaps
-    if (this.#parked) log.warn({ room: this.#room }, 'board has records that build on missing ones')
+    if (this.#parked)
+      log.warn({ event: 'board_has_gaps', room: this.#room }, 'board has records that build on missing ones')
     this.#state = 'loaded'
     if (this.unsavedBytes > 0) this.#startWriting()
   }
@@ -319,7 +321,10 @@ export class Keeper {
       .catch((error: unknown) => {
         this.#noCompactionBefore = this.#deps.clock.now() + COMPACTION_RETRY_MS
         this.#deps.metrics.failures.add()
-        this.#deps.log.warn({ room: this.#room, reason: reasonOf(error) }, 'board could not be compacted')
+        this.#deps.log.warn(
+          { event: 'compaction_failed', room: this.#room, reason: reasonOf(error) },
+          'board could not be compacted',
+        )
       })
       .finally(() => {
         this.#compacting = undefined

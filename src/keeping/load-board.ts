@@ -3,7 +3,7 @@
  *   storage ──▶ check, cut ──▶ apply ──▶ what cannot be applied goes to quarantine, the rest is served (ST4, ST9)
  * A record that throws while it is applied breaks the document: it begins anew, without that record.
  */
-import type { Logger } from 'pino'
+import type { Log } from '../observe/lazy-log.ts'
 import { type BadRecord, type RecordPlace, reasonOf, type Storage, StorageError } from '../storage/storage.ts'
 import { SliceSize } from '../update/slice-size.ts'
 import type { DeleteGuide } from '../update/update-slices.ts'
@@ -12,7 +12,7 @@ import type { BoardSizes } from './compaction-policy.ts'
 import type { Slice, Slices } from './slices.ts'
 
 export interface LoadDeps {
-  readonly log: Pick<Logger, 'error'>
+  readonly log: Log
   readonly slices: Slices
 }
 
@@ -161,19 +161,20 @@ function keyOf({ seq, part }: RecordPlace): string {
   return `${seq}.${part}`
 }
 
-async function quarantine(
-  room: string,
-  storage: LoadSource,
-  bad: readonly BadRecord[],
-  log: Pick<Logger, 'error'>,
-): Promise<unknown> {
+async function quarantine(room: string, storage: LoadSource, bad: readonly BadRecord[], log: Log): Promise<unknown> {
   const facts = { room, records: bad.length, first: bad[0]!.place, reason: bad[0]!.reason }
   try {
     await storage.quarantine(room, bad)
-    log.error(facts, 'bad records were moved to quarantine, the rest of the board is served')
+    log.error(
+      { event: 'records_quarantined', ...facts },
+      'bad records were moved to quarantine, the rest of the board is served',
+    )
     return undefined
   } catch (error) {
-    log.error({ ...facts, failure: reasonOf(error) }, 'bad records could not be moved to quarantine')
+    log.error(
+      { event: 'quarantine_failed', ...facts, failure: reasonOf(error) },
+      'bad records could not be moved to quarantine',
+    )
     return error
   }
 }

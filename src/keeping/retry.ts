@@ -1,6 +1,7 @@
 /** One room's failing writes: when to try again, since when it fails and why, and what the log says of it. */
-import type { Logger } from 'pino'
+
 import type { Clock } from '../observe/clock.ts'
+import type { Log } from '../observe/lazy-log.ts'
 
 /** Why a room is not saved, for the readiness page. */
 export interface Failing {
@@ -14,12 +15,12 @@ const LONGEST_MS = 5_000
 
 export class Retry {
   readonly #clock: Clock
-  readonly #log: Pick<Logger, 'info' | 'warn'>
+  readonly #log: Log
   #failing: Failing | null = null
   #tries = 0
   #cancel: (() => void) | undefined
 
-  constructor(clock: Clock, log: Pick<Logger, 'info' | 'warn'>) {
+  constructor(clock: Clock, log: Log) {
     this.#clock = clock
     this.#log = log
   }
@@ -34,7 +35,7 @@ export class Retry {
     this.#tries++
     this.#failing = { since: this.#failing?.since ?? this.#clock.now(), reason }
     if (this.#tries === 1 || this.#tries % 10 === 0) {
-      this.#log.warn({ ...facts, reason, tries: this.#tries }, 'board could not be saved')
+      this.#log.warn({ event: 'save_failed', ...facts, reason, tries: this.#tries }, 'board could not be saved')
     }
     this.#cancel = this.#clock.after(Math.min(FIRST_MS * 2 ** (this.#tries - 1), LONGEST_MS), again)
   }
@@ -42,7 +43,7 @@ export class Retry {
   succeeded(facts: object): void {
     if (this.#failing === null) return
     const ms = Math.round(this.#clock.now() - this.#failing.since)
-    this.#log.info({ ...facts, tries: this.#tries, ms }, 'board is being saved again')
+    this.#log.info({ event: 'save_recovered', ...facts, tries: this.#tries, ms }, 'board is being saved again')
     this.#failing = null
     this.#tries = 0
   }

@@ -19,7 +19,8 @@ export class Boundary {
 
   caught(where: CaughtAt, error: unknown): void {
     this.#metrics.errorsCaught.add(where)
-    if (this.#lines.due()) this.#log.error({ err: error, where, errors: this.#lines.count }, 'unexpected error')
+    if (this.#lines.due())
+      this.#log.error({ event: 'unexpected_error', err: error, where, errors: this.#lines.count }, 'unexpected error')
   }
   /** Work that nobody waits for. */
   background(work: Promise<unknown>): void {

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
+import type { LogFacts } from './log-events.ts'
 
 /** The part of a logger that a client's and a room's parts use. */
 export interface Log {
-  info(facts: object | string, message?: string): void
-  warn(facts: object | string, message?: string): void
-  error(facts: object | string, message?: string): void
+  info(facts: LogFacts, message: string): void
+  warn(facts: LogFacts, message: string): void
+  error(facts: LogFacts, message: string): void
 }
 
 /**
@@ -21,13 +22,13 @@ export class LazyLog implements Log {
     this.#bindings = bindings
   }
 
-  info(facts: object | string, message?: string): void {
+  info(facts: LogFacts, message: string): void {
     this.#made().info(facts, message)
   }
-  warn(facts: object | string, message?: string): void {
+  warn(facts: LogFacts, message: string): void {
     this.#made().warn(facts, message)
   }
-  error(facts: object | string, message?: string): void {
+  error(facts: LogFacts, message: string): void {
     this.#made().error(facts, message)
   }
 

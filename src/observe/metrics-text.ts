@@ -284,6 +284,11 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       'Open files and sockets; 0 where the system does not say.',
       metrics.openDescriptors() ?? 0,
     )
+    .counter(
+      'log_lines_dropped_total',
+      'Log lines that nobody will see: the output was full, closed, or read by nobody.',
+      metrics.logLinesDropped(),
+    )
     .gauge('process_resident_memory_bytes', 'Resident memory.', metrics.residentBytes())
     .gauge(
       'nodejs_eventloop_lag_seconds',

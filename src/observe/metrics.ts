@@ -144,6 +144,8 @@ export class Metrics {
   eventLoopLagSeconds: () => number = () => 0
   /** Of the loop's time, how much was worked lately, 0 to 1. */
   eventLoopUtilisation: () => number = () => 0
+  /** Log lines that could not be written. */
+  logLinesDropped: () => number = () => 0
   /** Resident memory, bytes. */
   residentBytes: () => number = () => 0
 

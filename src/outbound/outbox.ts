@@ -384,7 +384,7 @@ export class Outbox implements Drainable {
   failed(error: unknown): void {
     const { metrics } = this.#deps
     metrics.errorsCaught.add('client')
-    this.#owner.log.error({ err: error, state: this.#state }, 'client failed')
+    this.#owner.log.error({ event: 'client_failed', err: error, state: this.#state }, 'client failed')
     try {
       if (!this.#isOver) this.end(CLOSE.internalError)
       else {
@@ -393,7 +393,7 @@ export class Outbox implements Drainable {
       }
     } catch (again) {
       metrics.errorsCaught.add('client')
-      this.#owner.log.error({ err: again }, 'client could not be closed')
+      this.#owner.log.error({ event: 'client_close_failed', err: again }, 'client could not be closed')
     }
   }
 
@@ -563,7 +563,10 @@ export class Outbox implements Drainable {
     this.#deps.metrics.messagesDropped.add('sync')
     if (this.#isSlow) {
       this.#countDrop()
-      this.#owner.log.info({ folded, heldBytes: this.heldBytes }, 'client fell behind: what it is owed is one diff now')
+      this.#owner.log.info(
+        { event: 'client_behind', folded, heldBytes: this.heldBytes },
+        'client fell behind: what it is owed is one diff now',
+      )
     }
     this.#startCursor(clocks, deletes, frame.version)
     this.#deps.scheduler.ready(this)
@@ -597,7 +600,8 @@ export class Outbox implements Drainable {
     this.#wire.stopClock()
     if (this.#state === 'joining') return
     this.#state = 'live'
-    if (this.#isSlow) this.#owner.log.info({ drops: this.drops, resyncs: this.resyncs }, 'client resumed')
+    if (this.#isSlow)
+      this.#owner.log.info({ event: 'client_resumed', drops: this.drops, resyncs: this.resyncs }, 'client resumed')
     this.#cause = 'join'
     this.#stalled = false
     if (this.#warned) this.notify({ kind: 'caught-up' })
@@ -608,7 +612,10 @@ export class Outbox implements Drainable {
     this.#deps.metrics.backpressureDrops.add()
     // A client that is badly behind drops continuously: every tenth is enough.
     if (this.drops % 10 === 0) {
-      this.#owner.log.warn({ drops: this.drops + 1, heldBytes: this.heldBytes }, 'sync frame not queued')
+      this.#owner.log.warn(
+        { event: 'frame_dropped', drops: this.drops + 1, heldBytes: this.heldBytes },
+        'sync frame not queued',
+      )
     }
     this.drops++
   }
@@ -617,7 +624,10 @@ export class Outbox implements Drainable {
     const [reason, label]: [CloseReason, EvictionReason] =
       step === 'evict_bytes' ? [CLOSE.bufferLimit, 'buffer_limit'] : [CLOSE.congestedTooLong, 'congested']
     this.#deps.metrics.clientsDropped.add(label)
-    this.#owner.log.warn({ reason: reason.text, heldBytes: this.heldBytes, drops: this.drops }, 'client evicted')
+    this.#owner.log.warn(
+      { event: 'client_evicted', reason: reason.text, heldBytes: this.heldBytes, drops: this.drops },
+      'client evicted',
+    )
     this.#end(reason, true)
   }
   #endIfDrained(): void {

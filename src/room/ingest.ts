@@ -333,12 +333,12 @@ export class Ingest {
       if (outcome === 'slowed') {
         this.#deps.metrics.loopShare.add('slowed')
         member.log.info(
-          { waitMs: member.share.waitAt(now) },
+          { event: 'work_slowed', waitMs: member.share.waitAt(now) },
           'updates take more than their share of the loop: they wait',
         )
       } else if (outcome === 'too_long' && member.outbox.state !== 'ending' && member.outbox.state !== 'closed') {
         this.#deps.metrics.loopShare.add('closed')
-        member.log.warn('updates take more than their share of the loop, on and on')
+        member.log.warn({ event: 'work_exceeded' }, 'updates take more than their share of the loop, on and on')
         member.outbox.end(CLOSE.tooMuchWork)
       }
     }
@@ -442,7 +442,10 @@ export class Ingest {
     const at = findContradiction(this.#doc, update)
     if (at === null) return false
     this.#deps.metrics.messageErrors.add('client_id_taken')
-    member.log.warn({ client: at.client, clock: at.clock }, 'client id taken: another client writes under it')
+    member.log.warn(
+      { event: 'client_id_taken', client: at.client, clock: at.clock },
+      'client id taken: another client writes under it',
+    )
     member.outbox.end(CLOSE.clientIdTaken)
     // What it wrote next would be taken for the other's.
     this.#intake.forget(member)
@@ -525,7 +528,8 @@ export class Ingest {
     const whole = { update, summary: check.summary }
     const news = this.#check.newsOf(update, whole)
     const fit = this.#check.judge(news, whole, news !== update)
-    if (typeof fit === 'string') this.#deps.log.error({ reason: fit }, 'stored part could not be applied')
+    if (typeof fit === 'string')
+      this.#deps.log.error({ event: 'stored_part_refused', reason: fit }, 'stored part could not be applied')
     else applyOwned(this.#doc, fit)
   }
 }

@@ -495,7 +495,10 @@ export class Room {
     this.#ingest.addAgain(this.#relay.take())
     this.#deps.metrics.roomsRebuilt.add(site)
     const log = culprit?.member.log ?? this.#deps.log
-    log.error({ err: error, reason: site, ...culpritFacts(culprit) }, 'the document broke and is rebuilt')
+    log.error(
+      { event: 'document_broke', err: error, reason: site, ...culpritFacts(culprit) },
+      'the document broke and is rebuilt',
+    )
     const { level } = broken
     if (this.#hold.isOn) this.#withhold([])
     this.#hold.stop()
@@ -528,7 +531,7 @@ export class Room {
       await this.#deps.reload((pause) => salvage(broken.doc, broken.level, pause))
     } catch (error) {
       if (this.#isGone) return
-      this.#deps.log.error({ err: error }, 'the document could not be rebuilt')
+      this.#deps.log.error({ event: 'document_lost', err: error }, 'the document could not be rebuilt')
       this.#giveUp()
       return
     } finally {
@@ -537,7 +540,7 @@ export class Room {
     }
     if (this.#isGone) return
     const ms = Math.round(this.#deps.clock.now() - started)
-    this.#deps.log.info({ ms, bytes: this.size.bytes }, 'the document is rebuilt')
+    this.#deps.log.info({ event: 'document_rebuilt', ms, bytes: this.size.bytes }, 'the document is rebuilt')
     this.loaded()
     const { source } = this
     for (const { outbox } of this.members) {

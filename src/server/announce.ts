@@ -12,23 +12,35 @@ export function announce(
   { authorizer, places, port }: { readonly authorizer: Authorizer; readonly places: Places; readonly port: number },
 ): void {
   const { host, storage } = config
-  log.info({ host, port, storage, boards: whereBoardsAre(config), open: authorizer.open }, 'listening')
-  for (const sentence of adjustedSettings(config)) log.info(sentence)
-  for (const warning of authorizer.warnings) log.warn(warning)
-  if (storage === 'memory') log.warn('STORAGE=memory: a board is thrown away when its room empties')
+  log.info(
+    { event: 'listening', host, port, storage, boards: whereBoardsAre(config), open: authorizer.open },
+    'listening',
+  )
+  for (const sentence of adjustedSettings(config)) log.info({ event: 'setting_adjusted' }, sentence)
+  for (const warning of authorizer.warnings) log.warn({ event: 'keys_warning' }, warning)
+  if (storage === 'memory')
+    log.warn({ event: 'boards_not_kept' }, 'STORAGE=memory: a board is thrown away when its room empties')
   if (authorizer.open && !isLoopbackAddress(host) && host !== 'localhost') {
     log.warn(
-      { host },
+      { event: 'open_to_all', host },
       'no access keys are set and the server listens beyond loopback: everybody who reaches it can read and change every board',
     )
   }
   if (config.maxMessageBytes < config.maxDocBytes) {
-    log.warn('WS_MAX_MESSAGE_BYTES is below MAX_DOC_BYTES: a client may be unable to bring a whole board back')
+    log.warn(
+      { event: 'messages_too_short' },
+      'WS_MAX_MESSAGE_BYTES is below MAX_DOC_BYTES: a client may be unable to bring a whole board back',
+    )
   }
   const { maxConnections } = places.limits
   if (maxConnections < config.maxConnections) {
     log.warn(
-      { maxConnections, setting: config.maxConnections, descriptors: places.descriptors?.limit },
+      {
+        event: 'connections_cut',
+        maxConnections,
+        setting: config.maxConnections,
+        descriptors: places.descriptors?.limit,
+      },
       'MAX_CONNECTIONS is cut to what the limit of open files allows (ulimit -n)',
     )
   }

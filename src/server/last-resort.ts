@@ -21,7 +21,7 @@ export function lastResort({ log, graceMs, close }: LastResortParts): void {
   const failed = (err: unknown, what: string): void => {
     const isFirst = process.exitCode !== 1
     process.exitCode = 1
-    log.fatal({ err }, isFirst ? `${what}: stopping` : `${what} while stopping: the end`)
+    log.fatal({ event: 'last_resort', err }, isFirst ? `${what}: stopping` : `${what} while stopping: the end`)
     if (!isFirst) exit()
     setTimeout(exit, graceMs + MARGIN_MS).unref()
     close().then(exit, exit)

@@ -39,7 +39,7 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   }
 
   const sockets = parts.sockets()
-  log.info({ sockets: sockets.length }, 'shutting down')
+  log.info({ event: 'stopping', sockets: sockets.length }, 'shutting down')
   if (sockets.length > 0) await pause(Math.min(LISTEN_ON_MS, left(0.1)))
   const perTick = Math.max(1, Math.ceil((sockets.length * SPREAD_MS) / Math.max(1, left(0.5))))
   for (let i = 0; i < sockets.length; i += perTick) {
@@ -58,10 +58,10 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
     saved = true
   })
   await within(0.9, () => saved && parts.sockets().length === 0)
-  if (!saved) log.warn('some boards could not be saved in time')
+  if (!saved) log.warn({ event: 'not_all_saved' }, 'some boards could not be saved in time')
   await new Promise<void>((resolve, reject) => {
     const cancel = clock.after(left(1), resolve)
     parts.release().finally(cancel).then(resolve, reject)
   })
-  log.info({ ms: Math.round(clock.now() - started), saved }, 'stopped')
+  log.info({ event: 'stopped', ms: Math.round(clock.now() - started), saved }, 'stopped')
 }

@@ -51,11 +51,19 @@ const PAGE_DIRECTORY = fileURLToPath(
 /** uWS's own bound on a socket's buffer: never reached, whatever single struct is on its way. */
 const BACKSTOP_FACTOR = 4
 
+/** What a server is handed beside its settings. */
+export interface StartOptions {
+  readonly openStorage: typeof openStorage
+  /** Log lines that could not be written so far. */
+  readonly linesDropped: () => number
+}
+
 /** Opens the store and listens. Rejects with what is wrong, and leaves nothing running then. */
-export async function start(config: Config, log: Logger, openStore: typeof openStorage): Promise<Running> {
+export async function start(config: Config, log: Logger, options: StartOptions): Promise<Running> {
   const base = layFoundation(config, log)
+  base.metrics.logLinesDropped = options.linesDropped
   try {
-    return await build(config, base, openStore)
+    return await build(config, base, options.openStorage)
   } catch (error) {
     base.stop()
     throw error

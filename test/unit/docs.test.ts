@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MESSAGE_ERRORS } from '../../src/inbound/message-errors.ts'
+import { LOG_EVENTS } from '../../src/observe/log-events.ts'
 import { Metrics } from '../../src/observe/metrics.ts'
 import { metricsText } from '../../src/observe/metrics-text.ts'
 import { CLOSE } from '../../src/protocol/close-reasons.ts'
@@ -32,19 +33,42 @@ function metricsTable(): string {
   return ['| name | kind | |', '|---|---|---|', ...rows].join('\n')
 }
 
-for (const [name, table] of [
-  ['settings', settingsTable()],
-  ['metrics', metricsTable()],
+function eventsTable(): string {
+  const rows = Object.entries(LOG_EVENTS).map(([event, meaning]) => `| \`${event}\` | ${meaning} |`)
+  return ['| event | |', '|---|---|', ...rows].join('\n')
+}
+
+for (const [file, name, table] of [
+  ['README.md', 'settings', settingsTable()],
+  ['README.md', 'metrics', metricsTable()],
+  ['docs/operations.md', 'events', eventsTable()],
 ] as const) {
-  test(`the README’s table of ${name} is what the source says`, () => {
-    const readme = read('README.md')
+  test(`the table of ${name} in ${file} is what the source says`, () => {
+    const text = read(file)
     const [open, close] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`]
-    const [start, end] = [readme.indexOf(open) + open.length, readme.indexOf(close)]
+    const [start, end] = [text.indexOf(open) + open.length, text.indexOf(close)]
     if (process.env.UPDATE_DOCS === '1') {
-      writeFileSync(join(root, 'README.md'), `${readme.slice(0, start)}${table}\n${readme.slice(end)}`)
-    } else expect(readme.slice(start, end).trim()).toBe(table)
+      writeFileSync(join(root, file), `${text.slice(0, start)}${table}\n${text.slice(end)}`)
+    } else expect(text.slice(start, end).trim()).toBe(table)
   })
 }
+
+test('every log line names its event, and every event that is listed is told of somewhere', () => {
+  const src = join(root, 'src')
+  const told = new Set<string>()
+  const silent: string[] = []
+  for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts')) continue
+    const text = readFileSync(join(src, file), 'utf8')
+    for (const call of text.matchAll(/\b#?log\.(?:info|warn|error|fatal)\(\s*([^)]{0,80})/g)) {
+      const event = /^\{\s*event: '(\w+)'/.exec(call[1]!)?.[1]
+      if (event === undefined) silent.push(`${file}: ${call[0]}`)
+      else told.add(event)
+    }
+  }
+  expect(silent).toEqual([])
+  expect([...told].sort()).toEqual(Object.keys(LOG_EVENTS).sort())
+})
 
 test('docs/protocol.md lists every close reason, and codes are in the ranges stock clients go by', () => {
   const protocol = read('docs/protocol.md')
