@@ -47,6 +47,11 @@ async function run(t: TestContext, command: string): Promise<Running> {
   await until(answers, 'the server answers', 20_000)
   return { child, port, httpUrl, output: () => output, exited }
 }
+/** The server's own process id, from its first line. */
+async function pidOf({ output }: Running): Promise<number> {
+  await until(() => /"pid":\d+/.test(output()), 'it has said who it is')
+  return Number(/"pid":(\d+)/.exec(output())![1])
+}
 /** A process is there, whoever's it is. */
 function isThere(pid: number): boolean {
   try {
@@ -62,14 +67,14 @@ test('[OP1] SIGTERM to npm start stops the server in order, and npm with it', { 
   const server = await run(t, 'exec npm start --ignore-scripts')
   const client = stockClient(t, `ws://127.0.0.1:${server.port}`, 'room')
   await client.synced()
-  const pid = Number(/"pid":(\d+)/.exec(server.output())![1])
+  const pid = await pidOf(server)
   const closes: number[] = []
   client.provider.on('connection-close', (event: { code: number } | null) => closes.push(event?.code ?? 0))
   server.child.kill('SIGTERM')
   await server.exited
   await until(() => !isThere(pid), 'the server is gone')
   expect(closes).toContain(1012)
-  expect(server.output()).toContain('"event":"stopped"')
+  await until(() => server.output().includes('"event":"stopped"'), 'it has said so')
 })
 
 for (const [what, command, isCounted] of [
@@ -98,7 +103,7 @@ const SCRIPT = '/usr/bin/script'
 test('[OP1] the terminal is gone: it goes on, and stops in order', async (t) => {
   if (!existsSync(SCRIPT)) t.skip('script is not installed (package `bsdutils`)')
   const server = await run(t, `exec ${SCRIPT} -qfc "${SERVER.replaceAll("'", '')}" /dev/null`)
-  const pid = Number(/"pid":(\d+)/.exec(server.output())![1])
+  const pid = await pidOf(server)
   server.child.kill('SIGKILL')
   await server.exited
   const client = stockClient(t, `ws://127.0.0.1:${server.port}`, 'room')
