@@ -197,8 +197,11 @@ function later(
   }
   answer
     .then((known) => {
-      if (isAborted && known.kind === 'welcome') known.aborted()
-      corked(() => reply(known))
+      if (known.kind !== 'welcome') corked(() => reply(known))
+      else if (isAborted) known.aborted()
+      // Not corked: when the socket's memory could stay where it was, uWS takes it for an HTTP response still as the cork ends, reads
+      // its state out of what is a WebSocket by then, and may close it.
+      else reply(known)
     })
     .catch((error: unknown) => corked(() => failed(error)))
     .catch(onError)
