@@ -62,7 +62,7 @@ test('[OP1] [FC2] SIGTERM with a reader that has stalled: in time, and all 100 e
   const began = performance.now()
   server.child.kill('SIGTERM')
   expect(await server.exited).toEqual({ code: 0, signal: null })
-  expect(performance.now() - began).toBeLessThan(2_500)
+  expect(performance.now() - began).toBeLessThan(5_000)
   author.provider.destroy()
   expect(await foundAgain(t, env)).toBe(100)
 })
