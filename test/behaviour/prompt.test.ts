@@ -12,6 +12,7 @@ import { until } from '../support/until.ts'
 // On a machine that runs other tests the loop may look busy: 0 keeps edits prompt all the same.
 const PROMPT = { roomFlushIntervalMs: 0 }
 const relayed = 'room_updates_total{way="relayed"}'
+const gathered = 'room_updates_total{way="gathered"}'
 
 test('[FR8] [FR3] strokes are sent on as they came, and whoever joins in between has all of them', async (t) => {
   const server = await startServer(t, { ...PROMPT, storage: 'lmdb', dataDir: dataDirectory(t) })
@@ -41,13 +42,17 @@ test('[FR8] [FR3] strokes are sent on as they came, and whoever joins in between
   await until(async () => (await server.metric('storage_unsaved_bytes')) === 0, 'it is saved')
 })
 
-test('[FR8] what was relayed is on disk within a second, and there after a restart', async (t) => {
+test('[FR8] what was relayed is stored, and there after a restart', async (t) => {
   const settings = { ...PROMPT, storage: 'lmdb' as const, dataDir: dataDirectory(t) }
   const server = await startServer(t, settings)
   const ann = stockClient(t, server.url, 'room')
   await ann.synced()
-  for (let i = 0; i < 50; i++) ann.doc.getMap('m').set(`k${i % 7}`, i)
-  await until(async () => (await server.metric(relayed)) > 30, 'they are relayed')
+  const map = ann.doc.getMap('m')
+  // One at a time: what comes while another waits to be gathered has to wait behind it.
+  for (let i = 0; (await server.metric(relayed)) <= 30; i++) {
+    map.set(`k${i % 7}`, i)
+    await until(async () => (await server.metric(relayed)) + (await server.metric(gathered)) > i, 'it is there')
+  }
   await server.close()
   const next = await startServer(t, settings)
   const reader = stockClient(t, next.url, 'room')
