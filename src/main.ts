@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The process: environment → configuration → server; signals; exit codes. */
 import pino from 'pino'
+import { LineBudget } from './observe/line-budget.ts'
 import { LogOutput } from './observe/log-output.ts'
 import { lastResort } from './server/last-resort.ts'
 import { ConfigError, createServer, readConfig } from './server.ts'
@@ -24,8 +25,9 @@ function configuration() {
 
 const config = configuration()
 const output = LogOutput.of()
-const log = pino({ level: config.logLevel }, output)
-const server = createServer(config, { log, linesDropped: () => output.dropped })
+const lines = new LineBudget(config.maxLogLinesPerSecond)
+const log = pino({ level: config.logLevel, hooks: lines.hooks() }, output)
+const server = createServer(config, { log, linesDropped: () => output.dropped, linesLeftOut: () => lines.leftOut })
 
 /** Of what is left of the grace, for a reader of the log that is slow, ms. */
 const LAST_LINES_MS = 200

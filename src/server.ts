@@ -1,5 +1,6 @@
 /** The library's entry. What a server is made of, and how it is connected, stands in server/start. */
 import pino, { type Logger } from 'pino'
+import { LineBudget } from './observe/line-budget.ts'
 import { type Running, start } from './server/start.ts'
 import { complete } from './settings/config.ts'
 import type { Config } from './settings/settings.ts'
@@ -22,10 +23,12 @@ export interface Server {
 }
 
 export interface ServerOptions {
-  /** pino's default at `logLevel` without one. */
+  /** pino's default at `logLevel`, within `maxLogLinesPerSecond`, without one. */
   readonly log?: Logger
   /** Log lines that could not be written so far: for `log_lines_dropped_total`. */
   readonly linesDropped?: () => number
+  /** Log lines that were left out so far as too many of their kind: for `log_lines_left_out_total`. */
+  readonly linesLeftOut?: () => number
   /**
    * Opens where boards are kept, in place of what the settings name, which it is handed. Called by `listen()`;
    * the server closes the store that it gives. A rejection is what `listen()` rejects with.
@@ -36,12 +39,18 @@ export interface ServerOptions {
 /** A server with the given settings; the rest are defaults. Throws `ConfigError` naming every mistake. */
 export function createServer(given: Partial<Config> = {}, options: ServerOptions = {}): Server {
   const config = complete(given)
-  const log = options.log ?? pino({ level: config.logLevel })
+  const lines = new LineBudget(config.maxLogLinesPerSecond)
+  const log = options.log ?? pino({ level: config.logLevel, hooks: lines.hooks() })
   let running: Promise<Running> | null = null
   let closing: Promise<void> | null = null
   return {
     async listen() {
-      running ??= start(config, log, { openStorage, linesDropped: () => 0, ...options })
+      running ??= start(config, log, {
+        openStorage,
+        linesDropped: () => 0,
+        linesLeftOut: () => lines.leftOut,
+        ...options,
+      })
       const { port } = await running
       return { host: config.host, port }
     },

@@ -289,6 +289,11 @@ export function metricsText(metrics: Metrics, nowMs: number, write: (text: Metri
       'Log lines that nobody will see: the output was full, closed, or read by nobody.',
       metrics.logLinesDropped(),
     )
+    .counter(
+      'log_lines_left_out_total',
+      'Log lines over `LOG_MAX_LINES_PER_S`; the next one of the kind says how many, as `leftOut`.',
+      metrics.logLinesLeftOut(),
+    )
     .gauge('process_resident_memory_bytes', 'Resident memory.', metrics.residentBytes())
     .gauge(
       'nodejs_eventloop_lag_seconds',

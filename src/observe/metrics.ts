@@ -146,6 +146,8 @@ export class Metrics {
   eventLoopUtilisation: () => number = () => 0
   /** Log lines that could not be written. */
   logLinesDropped: () => number = () => 0
+  /** Log lines that were one too many of their kind. */
+  logLinesLeftOut: () => number = () => 0
   /** Resident memory, bytes. */
   residentBytes: () => number = () => 0
 

@@ -56,12 +56,15 @@ export interface StartOptions {
   readonly openStorage: typeof openStorage
   /** Log lines that could not be written so far. */
   readonly linesDropped: () => number
+  /** Log lines that were one too many of their kind. */
+  readonly linesLeftOut: () => number
 }
 
 /** Opens the store and listens. Rejects with what is wrong, and leaves nothing running then. */
 export async function start(config: Config, log: Logger, options: StartOptions): Promise<Running> {
   const base = layFoundation(config, log)
   base.metrics.logLinesDropped = options.linesDropped
+  base.metrics.logLinesLeftOut = options.linesLeftOut
   try {
     return await build(config, base, options.openStorage)
   } catch (error) {

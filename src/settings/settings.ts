@@ -302,6 +302,13 @@ export const SETTINGS = {
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'Least severe log lines written.',
   ),
+  maxLogLinesPerSecond: number(
+    'LOG_MAX_LINES_PER_S',
+    10,
+    1,
+    1_000_000,
+    'Log lines of one event written per second, after ten seconds’ worth at once; the rest is left out and counted. Errors are always written. Ten show what goes on; a crowd that is refused would write thousands.',
+  ),
 } as const
 
 type Value<S> = S extends { readonly kind: 'number' }

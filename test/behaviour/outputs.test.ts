@@ -112,3 +112,17 @@ test('[OP1] the terminal is gone: it goes on, and stops in order', async (t) => 
   process.kill(pid, 'SIGTERM')
   await until(() => !isThere(pid), 'the server is gone')
 })
+
+test('[OP1] a kind of line that comes without end is written so often a second, and the rest is counted', async (t) => {
+  const server = await run(t, `LOG_MAX_LINES_PER_S=1 exec ${SERVER}`)
+  const started = performance.now()
+  const leftOut = () => metricOf(server.httpUrl, 'log_lines_left_out_total')
+  const oneMore = async () => {
+    server.child.kill('SIGHUP')
+    return (await leftOut()) > 3
+  }
+  await until(oneMore, 'lines are left out')
+  const lines = server.output().match(/"event":"certificate_reloaded"/g) ?? []
+  expect(lines.length).toBeGreaterThanOrEqual(10)
+  expect(lines.length).toBeLessThanOrEqual(11 + (performance.now() - started) / 1000)
+})

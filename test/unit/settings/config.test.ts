@@ -59,6 +59,7 @@ const DEFAULTS: Record<string, string | number | null> = {
   REDIS_URL: '',
   SHUTDOWN_GRACE_MS: 8000,
   LOG_LEVEL: 'info',
+  LOG_MAX_LINES_PER_S: 10,
 }
 
 test('[OP4] every setting that was ever published is there, with its default', () => {
