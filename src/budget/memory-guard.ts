@@ -23,6 +23,16 @@ export interface Holder {
   shed(): void
 }
 
+/** V8's collector. */
+export interface GarbageCollector {
+  /** Asks for a collection that goes on beside the loop's work, for some hundreds of milliseconds, and stops it for tens at the end. */
+  begin(): void
+  /** Whether one was finished since the last `begin`. */
+  isOver(): boolean
+  /** Collects all of it at once: the loop stands still for half a millisecond and more for each megabyte that is live. */
+  force(): void
+}
+
 export interface MemoryParts {
   readonly clock: Clock
   readonly log: { warn(facts: object, message: string): void; info(facts: object, message: string): void }
@@ -33,8 +43,8 @@ export interface MemoryParts {
   resident(): number
   /** Bytes in use: live objects, buffers, and what the process took before it served anybody. */
   used(): number
-  /** Collects garbage, all of it, at once. */
-  collect(): void
+  /** How garbage is collected. */
+  readonly garbage: GarbageCollector
   /** Rooms that nobody is in. */
   idleRooms(): readonly Holder[]
   /** Clients that do not keep up with what they are sent, or send more than can be handled. */
@@ -52,12 +62,16 @@ const TOO_MUCH = 0.9
 const RELIEVED = 0.95
 /** After this long it is seen what letting go has brought: close frames are read, or cut, in the meantime; ms. */
 const SETTLE_MS = 500
-/** A collection stops the loop for what it takes: so seldom that it is a tenth of the time at most. Least time between two, ms. */
+/** Least time between two collections, ms. */
 const COLLECT_MS = 1_000
-const COLLECT_SHARE = 10
+/** V8 has not got to it in this time, ms, or memory has grown so far beyond the limit meanwhile: it is done at once. */
+const PATIENCE_MS = 2_000
+const FAR_BEYOND = 1.2
+/** That stops the loop for what it takes: so seldom that it is a twentieth of the time at most. */
+const FORCED_SHARE = 20
 /** Near the limit garbage is collected before it makes anybody wait: above this share, as soon as so much was added. */
 const NEAR = 0.85
-const NEAR_COLLECT_MS = 10_000
+const NEAR_COLLECT_MS = 3_000
 /** Nobody is shed for less than this, nor where its owner holds less than four times as much. */
 const WORTHWHILE_BYTES = 16_384
 /** Rooms are not the problem where nobody holds more than this in them. */
@@ -84,7 +98,10 @@ export class MemoryGuard {
   #isTight = false
   #settledAt = Number.NEGATIVE_INFINITY
   #collectedAt = Number.NEGATIVE_INFINITY
-  #collectMs = 0
+  /** When the collection that is under way was begun, clock ms. */
+  #begunAt: number | null = null
+  #forcedAt = Number.NEGATIVE_INFINITY
+  #forcedMs = 0
   /** Something was let go since the last collection. */
   #hasShed = false
 
@@ -111,7 +128,9 @@ export class MemoryGuard {
     const { maxBytes, clock } = this.#parts
     const now = clock.now()
     let resident = this.#parts.resident()
-    if (resident > maxBytes * NEAR && now >= this.#collectedAt + NEAR_COLLECT_MS) resident = this.#collect(now)
+    const isNear = resident > maxBytes * NEAR
+    if (isNear && now >= this.#collectedAt + NEAR_COLLECT_MS) this.#begin(now)
+    if (this.#begunAt !== null && this.#isCollected(now, resident)) resident = this.#parts.resident()
     this.#isTight = resident > maxBytes * NEAR
     if (this.#isShort && resident < maxBytes * RELIEVED) this.#relieve(resident)
     // Whoever waits to be let in waits for the rest too: what is just below the limit goes on being let go.
@@ -121,12 +140,11 @@ export class MemoryGuard {
       this.#parts.log.warn({ event: 'memory_short', resident, maxBytes }, 'memory is short: newcomers wait')
     }
     if (now < this.#settledAt) return
-    if (now >= this.#collectedAt + Math.max(COLLECT_MS, this.#collectMs * COLLECT_SHARE)) {
-      resident = this.#collect(now)
-      if (resident < maxBytes * RELIEVED) return
-    }
+    if (now >= this.#collectedAt + COLLECT_MS) this.#begin(now)
+    if (this.#begunAt !== null && this.#isCollected(now, resident)) resident = this.#parts.resident()
+    if (resident < maxBytes * RELIEVED) return
     // What was let go last is garbage until it is collected: it must not cost anybody else its connection.
-    if (this.#hasShed) return
+    if (this.#hasShed || this.#begunAt !== null) return
     const used = this.#parts.used()
     if (used <= maxBytes * TOO_MUCH) return
     this.#shed(used - maxBytes * ENOUGH)
@@ -141,12 +159,25 @@ export class MemoryGuard {
       'memory is enough again',
     )
   }
-  #collect(now: number): number {
-    this.#parts.collect()
+  #begin(now: number): void {
+    if (this.#begunAt !== null) return
+    this.#begunAt = now
+    this.#parts.garbage.begin()
+  }
+  /** Whether the collection that is under way is over; it is made to be when it cannot be waited for. */
+  #isCollected(now: number, resident: number): boolean {
+    const { garbage, maxBytes, clock } = this.#parts
+    if (!garbage.isOver()) {
+      if (now < this.#begunAt! + PATIENCE_MS && resident < maxBytes * FAR_BEYOND) return false
+      if (now < this.#forcedAt + this.#forcedMs * FORCED_SHARE) return false
+      garbage.force()
+      this.#forcedAt = clock.now()
+      this.#forcedMs = this.#forcedAt - now
+    }
+    this.#begunAt = null
     this.#hasShed = false
-    this.#collectedAt = this.#parts.clock.now()
-    this.#collectMs = this.#collectedAt - now
-    return this.#parts.resident()
+    this.#collectedAt = clock.now()
+    return true
   }
 
   #shed(bytes: number): void {

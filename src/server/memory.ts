@@ -49,7 +49,7 @@ export function guardMemory(owners: MemoryOwners): MemoryGuard {
       for (const session of reception.sessions) buffered += session.bufferedBytes
       return ownBytes + heapBytes() + buffered
     },
-    collect: garbageCollector(),
+    garbage: garbageCollector(),
     idleRooms: () => registry.holders(true),
     slowClients: () => [...reception.sessions].flatMap((session) => session.slowHolder() ?? []),
     rooms: () => registry.holders(false),
