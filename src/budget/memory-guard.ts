@@ -64,11 +64,15 @@ const RELIEVED = 0.95
 const SETTLE_MS = 500
 /** Least time between two collections, ms. */
 const COLLECT_MS = 1_000
-/** V8 has not got to it in this time, ms, or memory has grown so far beyond the limit meanwhile: it is done at once. */
-const PATIENCE_MS = 2_000
-const FAR_BEYOND = 1.2
-/** That stops the loop for what it takes: so seldom that it is a twentieth of the time at most. */
-const FORCED_SHARE = 20
+/** V8 has not got to it in this time, ms: it is done at once. */
+const PATIENCE_MS = 5_000
+/** Or memory is so far beyond the limit, and has grown by so much of it meanwhile. */
+const FAR_BEYOND = 1.1
+const MUCH_MORE = 0.15
+/** Or so little is in use that forcing it takes a fifth of a second at most. */
+const QUICK_BYTES = 384 << 20
+/** That stops the loop for what it takes: so seldom that it is a tenth of the time at most. */
+const FORCED_SHARE = 10
 /** Near the limit garbage is collected before it makes anybody wait: above this share, as soon as so much was added. */
 const NEAR = 0.85
 const NEAR_COLLECT_MS = 3_000
@@ -102,6 +106,10 @@ export class MemoryGuard {
   #begunAt: number | null = null
   #forcedAt = Number.NEGATIVE_INFINITY
   #forcedMs = 0
+  /** In use when garbage was collected last, bytes. */
+  #live = 0
+  /** In use when the collection that is under way was begun. */
+  #usedThen = 0
   /** Something was let go since the last collection. */
   #hasShed = false
 
@@ -144,8 +152,9 @@ export class MemoryGuard {
     if (this.#begunAt !== null && this.#isCollected(now, resident)) resident = this.#parts.resident()
     if (resident < maxBytes * RELIEVED) return
     // What was let go last is garbage until it is collected: it must not cost anybody else its connection.
-    if (this.#hasShed || this.#begunAt !== null) return
-    const used = this.#parts.used()
+    if (this.#hasShed) return
+    // Nor must what became garbage since.
+    const used = this.#begunAt === null ? this.#parts.used() : this.#live
     if (used <= maxBytes * TOO_MUCH) return
     this.#shed(used - maxBytes * ENOUGH)
     this.#hasShed = true
@@ -163,12 +172,13 @@ export class MemoryGuard {
     if (this.#begunAt !== null) return
     this.#begunAt = now
     this.#parts.garbage.begin()
+    this.#usedThen = this.#parts.used()
   }
   /** Whether the collection that is under way is over; it is made to be when it cannot be waited for. */
   #isCollected(now: number, resident: number): boolean {
-    const { garbage, maxBytes, clock } = this.#parts
+    const { garbage, clock } = this.#parts
     if (!garbage.isOver()) {
-      if (now < this.#begunAt! + PATIENCE_MS && resident < maxBytes * FAR_BEYOND) return false
+      if (now < this.#begunAt! + PATIENCE_MS && !this.#isPouring(resident)) return false
       if (now < this.#forcedAt + this.#forcedMs * FORCED_SHARE) return false
       garbage.force()
       this.#forcedAt = clock.now()
@@ -177,7 +187,15 @@ export class MemoryGuard {
     this.#begunAt = null
     this.#hasShed = false
     this.#collectedAt = clock.now()
+    this.#live = this.#parts.used()
     return true
+  }
+  /** Whether more comes in than a collection in the background keeps up with, or one that is forced costs little. */
+  #isPouring(resident: number): boolean {
+    const { maxBytes } = this.#parts
+    if (resident < maxBytes * FAR_BEYOND) return false
+    const used = this.#parts.used()
+    return used < QUICK_BYTES || used - this.#usedThen >= maxBytes * MUCH_MORE
   }
 
   #shed(bytes: number): void {

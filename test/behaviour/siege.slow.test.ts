@@ -62,8 +62,8 @@ test(`[LT1] [MM1] [SP1] [RB1] twenty people draw for ${SECONDS} s beside ten att
   expect(beside.edits).toBeGreaterThan(PEOPLE * (PEOPLE - 1) * 5 * SECONDS)
   expect(after.reconnects).toBe(0)
   expect(after.equal).toBe(true)
-  // 150 ms are wanted and not reached yet: some 450 where server, attackers and people share two cores. This catches disasters.
-  expect(beside.p99).toBeLessThan(3000)
+  // 150 ms are wanted, and 125 measured on two cores that do nothing else; here others share them.
+  expect(beside.p99).toBeLessThan(400)
   expect((await fetch(`${server.httpUrl}/healthz`)).status).toBe(200)
   // All of it was noticed.
   expect(await server.metric('ws_rate_limit_exceeded_total')).toBeGreaterThan(0)

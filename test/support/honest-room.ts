@@ -55,7 +55,10 @@ function keep(perSecond: number, work: () => void): void {
   timers.push(setTimeout(run, gap))
 }
 
-const clients = Array.from({ length: people }, () => stockClient(forever, `ws://127.0.0.1:${port}`, room))
+// People who know each other, not an office: each has an address, as each attacker has.
+const clients = Array.from({ length: people }, (_, i) =>
+  stockClient(forever, `ws://127.0.0.1:${port}`, room, { localAddress: `127.8.0.${i + 1}` }),
+)
 await Promise.all(clients.map((client) => client.synced()))
 for (const [person, { doc, awareness }] of clients.entries()) {
   const shapes = doc.getMap<{ readonly x: number; readonly at: number }>('shapes')

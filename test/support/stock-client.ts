@@ -20,6 +20,8 @@ export interface StockOptions {
   readonly params?: Record<string, string>
   readonly doc?: Y.Doc
   readonly connect?: boolean
+  /** A loopback address of its own: what is counted by address is then this client's alone. */
+  readonly localAddress?: string
 }
 
 /** The stock y-websocket provider on `ws` sockets, torn down when the test is over. */
@@ -34,7 +36,7 @@ export function stockClient(
   let latest: WebSocket | undefined
   class CountingSocket extends WebSocket {
     constructor(address: string, protocols?: string[]) {
-      super(address, protocols)
+      super(address, protocols, options.localAddress === undefined ? {} : { localAddress: options.localAddress })
       count++
       latest = this
       // Refusals are the test's business; without a listener `ws` would throw.
