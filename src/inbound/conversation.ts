@@ -181,7 +181,7 @@ export class Conversation implements GateEvents, PresenceGateEvents {
   }
   repairing(): void {
     this.#deps.metrics.resyncsIn.add('rate_limited')
-    this.#host.log.info({ event: 'rate_limited' }, 'rate limited: asking for what was dropped')
+    this.#host.log.warn({ event: 'rate_limited' }, 'rate limited: asking for what was dropped')
   }
   putOff(bytes: Uint8Array): void {
     this.#later(() => this.take(bytes))

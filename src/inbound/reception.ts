@@ -97,7 +97,11 @@ export class Reception implements SeatHost {
   #admission(upgrade: Upgrade, room: string | null): Admission | Promise<Admission> {
     const { authorizer, origins, isFull } = this.#deps
     if (room === null) return refusal(CLOSE.badRoomName)
-    if (!isOriginAllowed(upgrade, origins)) return refusal(CLOSE.notAllowed)
+    if (!isOriginAllowed(upgrade, origins)) {
+      // A page that is not listed is nearly always a setting that was forgotten.
+      this.#deps.session.log.warn({ event: 'origin_refused', origin: shown(upgrade.origin) }, 'origin not allowed')
+      return refusal(CLOSE.notAllowed)
+    }
     if (isFull()) return refusal(CLOSE.serverFull)
     return authorizer.admit({ ...upgrade, room })
   }
@@ -210,6 +214,9 @@ const requestOf = (
 ): SessionRequest => ({ room, address, group, notices, admission })
 
 /** Who asks for what, with which right: nobody is answered for somebody else. A hash, since it holds a token. */
+/** As much of a header as a log line needs. */
+const shown = (header: string): string => header.slice(0, 200)
+
 function identity({ path, query, origin, authorization, protocols }: Upgrade, { group }: Visitor): string {
   const hash = createHash('sha256')
   for (const part of [group, path, query, origin, authorization, protocols]) hash.update(`${part.length} ${part} `)

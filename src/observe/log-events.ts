@@ -48,6 +48,7 @@ export const LOG_EVENTS = {
   refused: 'A client was refused or closed with a reason. The first and every tenth.',
   malformed_frame: 'Nothing that a client makes by itself. The first and every tenth.',
   refused_early: 'Who comes back again and again is refused with an HTTP status.',
+  origin_refused: "A page's origin is not in `ALLOWED_ORIGINS`.",
   rate_limited: 'A client sent more than its budget; what was dropped is asked for.',
   memory_short: 'Over `MAX_MEMORY_BYTES`.',
   memory_recovered: 'Below it again.',

@@ -257,7 +257,7 @@ export const SETTINGS = {
   allowedOrigins: text(
     'ALLOWED_ORIGINS',
     '',
-    'Comma-separated origins that may connect. Empty: same host and loopback; any once keys are set. Clients without an Origin are accepted.',
+    'Comma-separated origins that may connect, those of apps (`tauri://localhost`, `capacitor://localhost`) among them. Empty: same host and loopback; any once keys are set. Clients without an Origin are accepted.',
   ),
   frameAncestors: text(
     'FRAME_ANCESTORS',

@@ -101,6 +101,8 @@ describe('[AC4] ALLOWED_ORIGINS', () => {
     ['https://*.example.com', 'https://a.example.com:8443', false],
     ['https://*.example.com:8443', 'https://a.example.com:8443', true],
     ['capacitor://localhost', 'capacitor://localhost', true],
+    ['tauri://localhost', 'tauri://localhost', true],
+    ['tauri://localhost', 'https://board.example.com', false],
     ['', 'https://a.example', false],
   ])('"%s" and "%s"', (list, origin, expected) => {
     expect(allowed(origin, { list, keysConfigured: true })).toBe(expected)
