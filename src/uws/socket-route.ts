@@ -70,11 +70,19 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
     }
   }
 
+  /** Some socket that is open, or null: see `Corking`. */
+  let lender: WebSocket<UserData> | null = null
+  const corking: Corking = (res, work) => {
+    if (lender === null) work()
+    else lender.cork(() => res.cork(work))
+  }
+
   const events: WebSocketBehavior<UserData> = {
     compression: 0,
     maxBackpressure: options.maxBackpressureBytes,
     sendPingsAutomatically: true,
     open: (socket) => {
+      lender ??= socket
       const data = socket.getUserData()
       const { welcome } = data
       const sink = new SocketSink(socket as WebSocket<unknown>, options.clock, data)
@@ -94,6 +102,7 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
     },
     // Not through `guarded`: a closure for each of thousands of frames a second.
     message: (socket, message, isBinary) => {
+      lender ??= socket
       const { peer } = socket.getUserData()
       try {
         peer?.receive(new Uint8Array(message), isBinary)
@@ -106,13 +115,15 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
     // uWS has put the pong behind what the client does not read: nobody else looks at an otherwise quiet socket.
     ping: (socket, message) => guardedFor(socket, (peer) => peer.pinged(message.byteLength)),
     pong: (socket) => guardedFor(socket, (peer) => peer.ponged()),
-    close: (socket, code, message) =>
+    close: (socket, code, message) => {
+      if (lender === socket) lender = null
       guarded(() => {
         options.closed()
         const { sink, peer } = socket.getUserData()
         sink?.gone()
         peer?.closed(code, text.decode(message) === 'Received too big message')
-      }),
+      })
+    },
   }
 
   /**
@@ -171,7 +182,7 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
           authorization: header('authorization'),
           protocols: header('sec-websocket-protocol'),
         })
-        if (answer instanceof Promise) later(res, answer, reply, failed, options.onError)
+        if (answer instanceof Promise) later(res, answer, reply, failed, corking, options.onError)
         else reply(answer)
       } catch (error) {
         failed(error)
@@ -180,12 +191,21 @@ export function socketRoute(app: TemplatedApp, options: SocketRouteOptions): voi
   })
 }
 
+/**
+ * Runs an upgrade inside of its response's cork, and that inside of another socket's. An upgrade in a later turn must be inside of its response's cork, or uWS complains of it on
+ * standard error; and as that cork ends uWS takes the new WebSocket for the response it has been, when its memory could stay where it
+ * was, reads its state out of what is a WebSocket by then, and may close it. Inside of another socket's cork the response's own is
+ * none: nothing is done at its end. While no other is open the complaint is the lesser evil.
+ */
+type Corking = (res: HttpResponse, work: () => void) => void
+
 /** Answers an upgrade that could not be answered at once, unless its connection is gone by then. */
 function later(
   res: HttpResponse,
   answer: Promise<Answer>,
   reply: (answer: Answer) => void,
   failed: (error: unknown) => void,
+  corking: Corking,
   onError: (error: unknown) => void,
 ): void {
   let isAborted = false
@@ -199,9 +219,7 @@ function later(
     .then((known) => {
       if (known.kind !== 'welcome') corked(() => reply(known))
       else if (isAborted) known.aborted()
-      // Not corked: when the socket's memory could stay where it was, uWS takes it for an HTTP response still as the cork ends, reads
-      // its state out of what is a WebSocket by then, and may close it.
-      else reply(known)
+      else corking(res, () => reply(known))
     })
     .catch((error: unknown) => corked(() => failed(error)))
     .catch(onError)

@@ -4,10 +4,19 @@ import type { Answer } from '../../../src/inbound/upgrade.ts'
 import { socketRoute } from '../../../src/uws/socket-route.ts'
 import { HeldClock } from '../../support/held-clock.ts'
 
-/** What is called of a response, with whether it was called inside `cork`. */
-async function callsFor(answer: Answer): Promise<string[]> {
+/** What is called of a response, with whether it was called inside of its `cork`, and of that of a socket that was open before. */
+async function callsFor(answer: Answer, { isAnybodyThere = false } = {}): Promise<string[]> {
   const calls: string[] = []
   let isCorked = false
+  let isLent = false
+  const other = {
+    getUserData: () => ({ welcome: null }),
+    cork: (work: () => void) => {
+      isLent = true
+      work()
+      isLent = false
+    },
+  }
   const res: object = new Proxy({}, {
     get: (_, name) => (...args: unknown[]) => {
       if (name === 'getRemoteAddressAsText') return new Uint8Array()
@@ -15,14 +24,16 @@ async function callsFor(answer: Answer): Promise<string[]> {
         isCorked = true
         ;(args[0] as () => void)()
         isCorked = false
-      } else if (name !== 'onAborted') calls.push(`${String(name)}${isCorked ? ' corked' : ''}`)
+      } else if (name !== 'onAborted') calls.push(`${String(name)}${isCorked ? ' corked' : ''}${isLent ? ' beside another' : ''}`)
       return res
     },
   }) // biome-ignore format: one call
   const req = { getUrl: () => '/board', getQuery: () => '', forEach: () => {} }
   const app = {
-    ws: (pattern: string, { upgrade }: { upgrade: (...of: unknown[]) => void }) => {
-      if (pattern === '/*') upgrade(res, req, {})
+    ws: (pattern: string, { upgrade, open }: Record<'upgrade' | 'open', (...of: unknown[]) => void>) => {
+      if (pattern !== '/*') return
+      if (isAnybodyThere) open(other)
+      upgrade(res, req, {})
     },
   }
   socketRoute(app as never, {
@@ -43,13 +54,13 @@ async function callsFor(answer: Answer): Promise<string[]> {
 
 // Clients with a token lost a connection in a thousand, on a server just started one in ten, right after the 101: as the cork
 // ended, uWS took the new WebSocket for the response it had been and closed it.
-test('[FR1] an upgrade that is answered in a later turn is not corked', async () => {
+test('[FR1] an upgrade in a later turn is corked only inside of another socket’s cork, where its own is none', async () => {
   const peer = (): never => {
     throw new Error('there is no socket here')
   }
-  expect(await callsFor({ kind: 'welcome', subprotocol: null, takes: 'short', peer, aborted: () => {} })).toEqual([
-    'upgrade',
-  ])
+  const welcome: Answer = { kind: 'welcome', subprotocol: null, takes: 'short', peer, aborted: () => {} }
+  expect(await callsFor(welcome, { isAnybodyThere: true })).toEqual(['upgrade corked beside another'])
+  expect(await callsFor(welcome)).toEqual(['upgrade'])
 })
 
 test('an answer over HTTP is written in one go', async () => {
