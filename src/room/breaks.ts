@@ -46,3 +46,13 @@ export class Breaks {
     return isRepeated
   }
 }
+
+/** Most bytes of an update that a log line shows. */
+const SHOWN_BYTES = 512
+
+/** What a log line says of it. */
+export function culpritFacts(culprit: Applied | null): object {
+  if (culprit === null) return {}
+  const { update } = culprit
+  return { bytes: update.length, update: Buffer.from(update.subarray(0, SHOWN_BYTES)).toString('hex') }
+}

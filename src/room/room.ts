@@ -18,35 +18,32 @@ import type { KeeperHost, Salvage } from '../keeping/keeper.ts'
 import type { Clock } from '../observe/clock.ts'
 import type { Log } from '../observe/lazy-log.ts'
 import type { BreakSite, Metrics } from '../observe/metrics.ts'
-import type { SyncFrame } from '../outbound/outgoing.ts'
 import { CLOSE } from '../protocol/close-reasons.ts'
 import { encodePresence, encodeStep1, encodeUpdate, KEEPALIVE } from '../protocol/frames.ts'
 import { encodeEntries, type PresenceEntry, type PresenceError } from '../protocol/presence-frame.ts'
 import { applyOwned } from '../update/owned-update.ts'
 import { CHECK_LIMITS, type UpdateSummary } from '../update/update-check.ts'
 import { deletesOf } from '../update/update-deletes.ts'
-import { Breaks } from './breaks.ts'
+import { Breaks, culpritFacts } from './breaks.ts'
 import { Claims } from './claims.ts'
 import { DeleteCosts } from './delete-costs.ts'
+import { FanOut } from './fan-out.ts'
+import { FlushJob } from './flush-job.ts'
 import type { Gatherer } from './gathering.ts'
 import { type Applied, type Batch, Ingest } from './ingest.ts'
 import type { Received } from './intake.ts'
 import { type BoardEvent, FROM_CLUSTER, FROM_MEMBERS, LiveBoard } from './live-board.ts'
 import type { Member } from './member.ts'
 import { Pacer } from './pacer.ts'
-import { Presence, type PresenceSettings, type PresenceTick } from './presence.ts'
+import { Presence, type PresenceSettings } from './presence.ts'
 import { Relay } from './relay.ts'
 import type { RoomSize, RoomSizeLimits } from './room-size.ts'
 import { salvage } from './salvage.ts'
+import { Tempo, type TempoSettings } from './tempo.ts'
 import { TextHold } from './text-hold.ts'
 import type { Ticks } from './ticks.ts'
 
-export interface RoomSettings extends PresenceSettings, RoomSizeLimits {
-  /** `ROOM_FLUSH_INTERVAL_MS` */
-  readonly flushIntervalMs: number
-  /** `AWARENESS_FLUSH_INTERVAL_MS` */
-  readonly presenceIntervalMs: number
-}
+export interface RoomSettings extends PresenceSettings, RoomSizeLimits, TempoSettings {}
 
 export interface RoomDeps {
   readonly settings: RoomSettings
@@ -75,12 +72,8 @@ export interface RoomDeps {
 const QUIET_INTERVALS = 4
 /** What was relayed is in the document, stored and published within this time, ms. */
 const INTEGRATE_MS = 50
-/** Presence of a room that gathers is sent this often at most: 30 cursor positions a second, ms. */
-const GATHERED_PRESENCE_MS = 33
 /** Presence rides along with an update when so much of its time has passed: two frames cost one system call a member. */
 const RIDING = 0.75
-/** While the loop is busy presence is thinned first: with the greatest pressure it takes three times as long. */
-const PRESENCE_THINNED = 2
 /** A member that was given nothing for this long gets a keep-alive: stock clients hang up after 30 s (FR5). */
 const KEEPALIVE_AFTER_MS = 20_000
 
@@ -105,6 +98,8 @@ export class Room {
   readonly #breaks: Breaks
   readonly #ingest: Ingest
   readonly #claims: Claims
+  readonly #tempo: Tempo
+  readonly #fanOut: FanOut
   readonly #hold: TextHold
   readonly #flushJob: Job
   readonly #flushPacer: Pacer
@@ -122,11 +117,13 @@ export class Room {
     this.#board = this.#newBoard()
     this.#breaks = new Breaks(deps.clock)
     this.presence = new Presence(deps.settings)
+    this.#tempo = new Tempo(deps.gatherer, deps.settings)
+    this.#fanOut = new FanOut(this.members, this.presence, () => this.#takesPresence())
     this.#ingest = new Ingest(this.doc, this.size, deps)
     this.#claims = new Claims(this.presence, deps.clock, () => this.#presencePacer.ask())
     this.#hold = new TextHold(deps.clock, () => {
       deps.metrics.splitTexts.add()
-      this.#withhold([])
+      this.#fanOut.withhold([])
     })
     const { clock, ticks, settings } = deps
     const { flushIntervalMs, presenceIntervalMs } = settings
@@ -136,12 +133,12 @@ export class Room {
     )
     const quietMs = QUIET_INTERVALS * flushIntervalMs
     this.#flushPacer = new Pacer(clock, ticks, {
-      spacingMs: () => this.#gatherMs,
+      spacingMs: () => this.#tempo.updatesMs,
       quietMs,
       run: () => deps.loop.run(this.#flushJob),
     })
     this.#presencePacer = new Pacer(clock, ticks, {
-      spacingMs: () => this.#presenceMs,
+      spacingMs: () => this.#tempo.presenceMs,
       quietMs: 2 * presenceIntervalMs,
       run: () => this.#tickPresence(),
     })
@@ -280,7 +277,7 @@ export class Room {
   get #isPrompt(): boolean {
     return (
       this.#isWhole &&
-      this.#gatherMs === 0 &&
+      this.#tempo.updatesMs === 0 &&
       this.#deps.loop.hasTimeNow &&
       this.#ingest.isEmpty &&
       this.#remote.length === 0 &&
@@ -308,7 +305,7 @@ export class Room {
       return { bytes, before: new Map([[client, from]]), version, deletes, at: received.at }
     })
     if (frame === null) return false
-    this.#send(frame, member)
+    this.#fanOut.send(frame, member)
     gatherer.delivered(this.members.size)
     metrics.roomUpdates.values.relayed++
     const ended = clock.now()
@@ -349,22 +346,6 @@ export class Room {
     this.#ingest.settle(now - started + this.#relayedMs, now)
     this.#relayedMs = 0
     return true
-  }
-
-  /** How long updates are gathered now, ms; 0: not at all. */
-  get #gatherMs(): number {
-    const { gatherer, settings } = this.#deps
-    if (settings.flushIntervalMs === 0) return 0
-    const { spacingMs } = gatherer
-    return spacingMs === 0 ? 0 : Math.max(spacingMs, settings.flushIntervalMs)
-  }
-  /** How long presence is gathered now, ms. */
-  get #presenceMs(): number {
-    const { gatherer, settings } = this.#deps
-    const { presenceIntervalMs } = settings
-    if (presenceIntervalMs === 0) return 0
-    const thinned = presenceIntervalMs * (1 + PRESENCE_THINNED * gatherer.pressure)
-    return this.#gatherMs === 0 ? thinned : Math.max(thinned, GATHERED_PRESENCE_MS)
   }
 
   /** A member's SyncStep1: answered after a flush, so that nobody's earlier edits come after it. */
@@ -500,15 +481,9 @@ export class Room {
       'the document broke and is rebuilt',
     )
     const { level } = broken
-    if (this.#hold.isOn) this.#withhold([])
+    if (this.#hold.isOn) this.#fanOut.withhold([])
     this.#hold.stop()
-    for (const { outbox } of this.members) {
-      try {
-        outbox.rest(level)
-      } catch (failure) {
-        outbox.failed(failure)
-      }
-    }
+    this.#fanOut.rest(level)
     if (culprit !== null) this.#blame(culprit)
     if (this.#breaks.note(culprit !== null)) this.#rebuilding = this.#rebuild(broken)
     else this.#giveUp()
@@ -542,14 +517,7 @@ export class Room {
     const ms = Math.round(this.#deps.clock.now() - started)
     this.#deps.log.info({ event: 'document_rebuilt', ms, bytes: this.size.bytes }, 'the document is rebuilt')
     this.loaded()
-    const { source } = this
-    for (const { outbox } of this.members) {
-      try {
-        outbox.resume(source)
-      } catch (error) {
-        outbox.failed(error)
-      }
-    }
+    this.#fanOut.resume(this.source)
     // Then only, because asking reads the document, and all of this may begin again.
     for (const { outbox, repair } of this.members) {
       try {
@@ -666,16 +634,9 @@ export class Room {
     if (writers === null) return false
     const wasOn = this.#hold.isOn
     const isOn = this.#hold.keep(writers.length > 0)
-    if (isOn || wasOn) this.#withhold(isOn ? writers : [])
+    if (isOn || wasOn) this.#fanOut.withhold(isOn ? writers : [])
     return true
   }
-  /** Whoever writes has all of its own; another's it would have half of. Nobody writes: everybody is given what there is. */
-  #withhold(writers: readonly Member[]): void {
-    for (const member of this.members) {
-      member.outbox.withhold(writers.length > 1 || (writers.length === 1 && writers[0] !== member))
-    }
-  }
-
   #applyRemote(started: number): void {
     // As with members': together, but where it has to be known which one breaks a document.
     while (this.#isWhole && this.#remote.length > 0) {
@@ -712,51 +673,27 @@ export class Room {
       this.size.grew(update.length)
       // The first event is what the batch brought, all of it its author's own; a second is Yjs's clean-up after it.
       const skip = isFirst ? author : null
-      if (isRelayed && isFirst) this.#owe(deletes)
-      else this.#send({ bytes: encodeUpdate(update), before: clocksBefore(transaction), version, deletes, at }, skip)
+      if (isRelayed && isFirst) this.#fanOut.owe(deletes)
+      else
+        this.#fanOut.send(
+          { bytes: encodeUpdate(update), before: clocksBefore(transaction), version, deletes, at },
+          skip,
+        )
       isFirst = false
       this.#deps.keep(update)
       if (isLocal) this.#deps.cluster.publishUpdate(this.name, update)
       if (collected === null || unnamed === null) continue
-      this.#send({ bytes: encodeUpdate(unnamed), before: NO_CLOCKS, version, deletes: collected, at }, skip)
+      this.#fanOut.send({ bytes: encodeUpdate(unnamed), before: NO_CLOCKS, version, deletes: collected, at }, skip)
       if (isLocal) this.#deps.cluster.publishUpdate(this.name, unnamed)
     }
     this.#board.told()
   }
 
-  /** What was relayed deleted more than it said: who is behind is owed that as well. */
-  #owe(deletes: DeleteSet): void {
-    if (deletes.clients.size === 0) return
-    for (const { outbox } of this.members) outbox.oweDeletes(deletes)
-  }
-
-  /** Presence that is nearly due rides along. */
-  #send(frame: SyncFrame, skip: Member | null): void {
-    const isRiding = this.#presenceIsDue || this.#presencePacer.takeOver(this.#presenceMs * RIDING)
+  /** Whether presence goes along with an update that leaves now. */
+  #takesPresence(): boolean {
+    const takes = this.#presenceIsDue || this.#presencePacer.takeOver(this.#tempo.presenceMs * RIDING)
     this.#presenceIsDue = false
-    const [rider, ...others] = isRiding ? this.presence.tick() : []
-    for (const member of this.members) {
-      // Each for itself: what one of them throws is not the others' business.
-      try {
-        if (member === skip) {
-          member.outbox.passOver(frame)
-          if (rider !== undefined && member !== rider.author) member.outbox.pushPresence(rider.frame)
-        } else if (rider === undefined || member === rider.author) member.outbox.pushSync(frame)
-        else member.outbox.pushBoth(frame, rider.frame)
-      } catch (error) {
-        member.outbox.failed(error)
-      }
-    }
-    for (const tick of others) this.#sendPresence(tick)
-  }
-  #sendPresence({ frame, author }: PresenceTick): void {
-    for (const member of this.members) {
-      try {
-        if (member !== author) member.outbox.pushPresence(frame)
-      } catch (error) {
-        member.outbox.failed(error)
-      }
-    }
+    return takes
   }
   #tickPresence(): void {
     // An update that is due at this moment takes it along.
@@ -764,7 +701,7 @@ export class Room {
     this.#flushPacer.runNow()
     if (!this.#presenceIsDue) return
     this.#presenceIsDue = false
-    for (const tick of this.presence.tick()) this.#sendPresence(tick)
+    this.#fanOut.sendPresence()
   }
 }
 
@@ -780,31 +717,3 @@ interface Emission {
 }
 
 const NO_CLOCKS: StateVector = new Map()
-
-/** A room's flush, as a job of the loop's. */
-class FlushJob implements Job {
-  readonly kind = 'flush'
-  readonly #payer: () => Account
-  readonly #flush: (started: number, until: number) => void
-
-  constructor(payer: () => Account, flush: (started: number, until: number) => void) {
-    this.#payer = payer
-    this.#flush = flush
-  }
-
-  get account(): Account {
-    return this.#payer()
-  }
-  run(started: number, until: number): void {
-    this.#flush(started, until)
-  }
-}
-
-/** Most bytes of an update that a log line shows. */
-const SHOWN_BYTES = 512
-
-function culpritFacts(culprit: Applied | null): object {
-  if (culprit === null) return {}
-  const { update } = culprit
-  return { bytes: update.length, update: Buffer.from(update.subarray(0, SHOWN_BYTES)).toString('hex') }
-}
