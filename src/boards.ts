@@ -159,6 +159,13 @@ async function importBoard(storage: BoardStore, [room, file, option]: readonly s
   const reason = applyChecked(doc, readFileSync(file!))
   if (reason !== undefined) throw new StorageError(`${file} is not a Yjs update (${reason})`)
   if (hasGaps(doc)) throw new StorageError(`${file} builds on something that is not there`)
+  // Everybody who loads it once has it, and whoever has a deleted board is refused for good (AC6).
+  const buried = new Set(await storage.buried(room!))
+  if ([...doc.store.clients.keys()].some((author) => buried.has(author))) {
+    throw new StorageError(
+      `${shown(room!)} was deleted, and clients that have it are refused: import it under another name`,
+    )
+  }
   const parts = partsOf(doc, had)
   await storage.append(room!, parts)
   say(`${parts.length} records stored`)

@@ -14,15 +14,25 @@ export interface RouteFacts {
   /** The metrics page. */
   metrics(): string
   readonly metricsToken: string | null
+  /** Whether they have a port of their own, and are not here. */
+  readonly metricsElsewhere: boolean
   readonly adminToken: string | null
   readonly admin: AdminFacts
   readonly page: StaticFiles
   onError(error: unknown): void
 }
 
-export function createRoutes(facts: RouteFacts): (request: AdminRequest) => HttpResponse | Promise<HttpResponse> {
+/** On which of two ports a request came: that of the sockets, or that of the metrics. */
+export type Side = 'main' | 'metrics'
+
+export function createRoutes(
+  facts: RouteFacts,
+  side: Side = 'main',
+): (request: AdminRequest) => HttpResponse | Promise<HttpResponse> {
   return (request) => {
     const { method, path } = request
+    if (method === 'OPTIONS' && !isAdmin(path))
+      return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' }, body: '' }
     const isRead = method === 'GET' || method === 'HEAD'
     switch (path) {
       case '/healthz':
@@ -33,15 +43,18 @@ export function createRoutes(facts: RouteFacts): (request: AdminRequest) => Http
         return problems.length === 0 ? text(200, 'ready') : text(503, `not ready: ${problems.join('; ')}`)
       }
       case '/metrics':
+        if (side === 'main' && facts.metricsElsewhere) return text(404, 'not found')
         if (!isRead) return methodNotAllowed(['GET', 'HEAD'])
         if (facts.metricsToken !== null && !isBearer(request.header('authorization'), facts.metricsToken)) {
           return text(401, 'not authorised', { 'www-authenticate': 'Bearer realm="metrics"' })
         }
         return text(200, facts.metrics().trimEnd(), { 'content-type': METRICS_CONTENT_TYPE })
     }
-    if (path === '/admin' || path.startsWith('/admin/')) {
+    if (isAdmin(path)) {
       return respondAdmin(request, facts.admin, facts.adminToken, facts.onError)
     }
     return facts.page.respond(method, path, request.header)
   }
 }
+
+const isAdmin = (path: string): boolean => path === '/admin' || path.startsWith('/admin/')

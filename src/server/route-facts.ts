@@ -46,6 +46,7 @@ export function routeFacts(config: Config, base: Foundation, parts: AskedParts):
     },
     metrics: seldom(() => metricsText(metrics, clock.now(), writeRest), clock.now),
     metricsToken: config.metricsToken || null,
+    metricsElsewhere: config.metricsPort !== 0,
     adminToken: config.adminToken || null,
     admin: adminFacts({ reception, registry, authorizer, clock, wallClock }),
     page,

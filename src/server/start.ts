@@ -15,6 +15,7 @@ import { type OriginSettings, parseAllowedOrigins } from '../access/origin-check
 import { countDescriptors } from '../budget/descriptor-limit.ts'
 import type { MemoryGuard } from '../budget/memory-guard.ts'
 import { singleNode } from '../cluster/single-node.ts'
+import { type MetricsPort, openMetricsPort } from '../http/metrics-port.ts'
 import { createRoutes } from '../http/routes.ts'
 import { loadStaticFiles, type PageOptions } from '../http/static-files.ts'
 import { FrameFlood } from '../inbound/frame-flood.ts'
@@ -101,17 +102,17 @@ async function build(config: Config, base: Foundation, openStore: typeof openSto
   const stopSweep = hangGauges(owners, places.lingering, config.bufferSweepIntervalMs)
 
   let isStopping = false
-  const answer = createRoutes(
-    routeFacts(config, base, {
-      page,
-      authorizer,
-      registry,
-      reception,
-      memory,
-      isStopping: () => isStopping,
-      certificateEndsAt: () => endpoint.certificateEndsAt,
-    }),
-  )
+  const facts = routeFacts(config, base, {
+    page,
+    authorizer,
+    registry,
+    reception,
+    memory,
+    isStopping: () => isStopping,
+    certificateEndsAt: () => endpoint.certificateEndsAt,
+  })
+  const answer = createRoutes(facts)
+  let metricsPort: MetricsPort | null = null
   const sockets: SocketRouteOptions = {
     clock,
     maxPayloadBytes: places.messages.longBytes,
@@ -147,8 +148,13 @@ async function build(config: Config, base: Foundation, openStore: typeof openSto
   }
   try {
     await endpoint.listen()
+    if (config.metricsPort !== 0) {
+      const onError = (error: unknown): void => errors.caught('http', error)
+      metricsPort = await openMetricsPort(config.host, config.metricsPort, createRoutes(facts, 'metrics'), onError)
+    }
   } catch (error) {
     stopTimers()
+    endpoint.close()
     await letGo()
     throw error
   }
@@ -169,6 +175,7 @@ async function build(config: Config, base: Foundation, openStore: typeof openSto
         saved: () => registry.saved(),
         release: () => {
           endpoint.close()
+          metricsPort?.close()
           return letGo()
         },
       })

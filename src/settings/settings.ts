@@ -287,6 +287,13 @@ export const SETTINGS = {
   adminToken: text('ADMIN_TOKEN', '', 'Bearer token that opens `/admin/…`. Empty: off.'),
   tlsCertFile: text('TLS_CERT_FILE', '', 'PEM certificate chain; serves TLS together with the next.'),
   tlsKeyFile: text('TLS_KEY_FILE', '', 'PEM private key.'),
+  metricsPort: number(
+    'METRICS_PORT',
+    0,
+    0,
+    65_535,
+    'A port of its own, on `HOST`, for `/metrics`, `/healthz` and `/readyz`; `/metrics` is then there alone. It takes HTTP/1.0 as well. 0: none.',
+  ),
   metricsToken: text('METRICS_TOKEN', '', 'Bearer token that `/metrics` asks for. Empty: open.'),
   redisUrl: text('REDIS_URL', '', 'Redis that joins several nodes. Not available yet.'),
   shutdownGraceMs: number(
