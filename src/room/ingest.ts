@@ -237,6 +237,8 @@ export class Ingest {
     const { client, from } = section
     const known = (author: number): number => relay.clockOf(author) ?? this.#stateOf(author)
     if (from !== known(client) || !this.#writers.isWriter(member, client)) return false
+    // Authors and roots are counted in the document: one that is new to it goes the other way.
+    if (this.#stateOf(client) === 0 || summary.rootNames.some((name) => !this.#doc.share.has(name))) return false
     if (member.repair.parked.length > 0 || this.isBuried([client]) || this.#suspects.has(client)) return false
     if (!this.#intake.isSmall(update, summary) || !this.#intake.areDeletesKnown(summary, known)) return false
     if (summary.leansOnOthers && findGap(update, known) !== null) return false
