@@ -1,63 +1,52 @@
 #!/usr/bin/env node
-/** The process: environment → configuration → server; signals; exit codes. */
-import pino from 'pino'
-import { LineBudget } from './observe/line-budget.ts'
-import { LogOutput } from './observe/log-output.ts'
-import { lastResort } from './server/last-resort.ts'
-import { ConfigError, createServer, readConfig } from './server.ts'
+/** The command: `y-weir [serve]`, `boards`, `stall`, and what it says of itself. */
+import { readFileSync } from 'node:fs'
+import { readFlags, settingsHelp } from './settings/flags.ts'
 
-/** sysexits.h: EX_CONFIG, something is wrong with the settings. */
-const EXIT_CONFIG = 78
+const USAGE = `y-weir [serve] [--setting value …]   the server; every setting is a flag, and an environment variable
+y-weir boards <command>              a look at the stored boards, and work on them while no server runs
+y-weir stall <url> [options]         a slow reader: how much it reads, and what the server does
+y-weir --help                        this, and every setting
+y-weir --version
+`
 
-function refuse({ mistakes }: ConfigError): never {
-  for (const mistake of mistakes) console.error(`y-weir: ${mistake}`)
-  process.exit(EXIT_CONFIG)
-}
+const [first, ...rest] = process.argv.slice(2)
 
-function configuration() {
-  try {
-    return readConfig(process.env)
-  } catch (error) {
-    if (error instanceof ConfigError) refuse(error)
-    throw error
+switch (first) {
+  case 'boards':
+    // It reads its arguments itself: it is a command of its own as well.
+    process.argv.splice(2, 1)
+    await import('./boards.ts')
+    break
+  case 'stall': {
+    const { stall } = await import('./stall.ts')
+    process.exitCode = await stall(rest)
+    break
   }
+  case 'help':
+  case '--help':
+  case '-h':
+    process.stdout.write(`${USAGE}\nSettings (default):\n${settingsHelp(process.stdout.columns)}\n`)
+    break
+  case 'version':
+  case '--version': {
+    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+      version: string
+    }
+    process.stdout.write(`${version}\n`)
+    break
+  }
+  default:
+    await serve(first === 'serve' ? rest : process.argv.slice(2))
 }
 
-const config = configuration()
-const output = LogOutput.of()
-const lines = new LineBudget(config.maxLogLinesPerSecond)
-const log = pino({ level: config.logLevel, hooks: lines.hooks() }, output)
-const server = createServer(config, { log, linesDropped: () => output.dropped, linesLeftOut: () => lines.leftOut })
-
-/** Of what is left of the grace, for a reader of the log that is slow, ms. */
-const LAST_LINES_MS = 200
-async function exit(code?: number): Promise<never> {
-  await output.flushed(LAST_LINES_MS)
-  // After a fault that nothing caught, 1 is set already.
-  process.exit(code)
-}
-
-lastResort({ log, graceMs: config.shutdownGraceMs, close: () => server.close() })
-
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.on(signal, () => {
-    void server.close().then(() => exit())
-  })
-}
-
-process.on('SIGHUP', () => {
-  server.reloadCertificate().then(
-    (done) =>
-      log.info({ event: 'certificate_reloaded' }, done ? 'certificate reloaded' : 'SIGHUP: no certificate to reload'),
-    (err: unknown) =>
-      log.error({ event: 'certificate_refused', err }, 'certificate could not be reloaded: the old one stays'),
-  )
-})
-
-try {
-  await server.listen()
-} catch (error) {
-  if (error instanceof ConfigError) refuse(error)
-  log.fatal({ event: 'cannot_start', err: error }, 'cannot start')
-  await exit(1)
+async function serve(args: readonly string[]): Promise<void> {
+  try {
+    Object.assign(process.env, readFlags(args))
+  } catch (error) {
+    process.stderr.write(`y-weir: ${(error as Error).message}\n\n${USAGE}`)
+    process.exitCode = 64
+    return
+  }
+  await import('./serve.ts')
 }

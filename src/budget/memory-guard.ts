@@ -193,9 +193,9 @@ export class MemoryGuard {
   /** Whether more comes in than a collection in the background keeps up with, or one that is forced costs little. */
   #isPouring(resident: number): boolean {
     const { maxBytes } = this.#parts
-    if (resident < maxBytes * FAR_BEYOND) return false
+    if (resident <= maxBytes) return false
     const used = this.#parts.used()
-    return used < QUICK_BYTES || used - this.#usedThen >= maxBytes * MUCH_MORE
+    return used < QUICK_BYTES || (resident >= maxBytes * FAR_BEYOND && used - this.#usedThen >= maxBytes * MUCH_MORE)
   }
 
   #shed(bytes: number): void {

@@ -27,7 +27,7 @@ class Held {
   }
   readonly guard: MemoryGuard
 
-  constructor() {
+  constructor(maxBytes = MAX) {
     const list = (of: Map<string, number>): Holder[] =>
       [...of].map(([name, bytes]) => ({
         bytes,
@@ -44,7 +44,7 @@ class Held {
       clock: this.clock,
       log: { warn: () => {}, info: () => {} },
       shed: this.shed,
-      maxBytes: MAX,
+      maxBytes,
       resident: () => this.used + this.kept,
       used: () => this.used,
       garbage: {
@@ -143,12 +143,12 @@ test('[MM1] many rooms of one owner, none of them large, go before the large one
 })
 
 test('[MM1] garbage is collected beside the work; what V8 does not get to is forced, and that takes a tenth of the time at most', async () => {
-  const held = new Held()
-  held.garbage = 310 * MB
+  const held = new Held(900 * MB)
+  held.garbage = 910 * MB
   await held.clock.advance(500)
   expect([held.collections, held.forced, held.guard.isShort]).toEqual([1, 0, false])
   held.collectsInBackground = false
-  held.garbage = 310 * MB
+  held.garbage = 910 * MB
   await held.clock.advance(4_500)
   // It is waited for a while, and nobody is shed for garbage meanwhile.
   expect([held.forced, held.gone]).toEqual([0, []])
@@ -157,14 +157,22 @@ test('[MM1] garbage is collected beside the work; what V8 does not get to is for
 })
 
 test('[MM1] where more pours in than that keeps up with, it is not waited for', async () => {
-  const held = new Held()
+  const held = new Held(900 * MB)
+  held.collectsInBackground = false
+  held.garbage = 910 * MB
+  await held.clock.advance(200)
+  held.garbage = 980 * MB
+  await held.clock.advance(300)
+  expect([held.forced, held.guard.isShort]).toEqual([0, true])
+  held.garbage = 1_100 * MB
+  await held.clock.advance(100)
+  expect([held.forced, held.guard.isShort]).toEqual([1, false])
+})
+
+test('[MM1] nor where so little is in use that forcing it takes a moment', async () => {
+  const held = new Held(300 * MB)
   held.collectsInBackground = false
   held.garbage = 310 * MB
   await held.clock.advance(200)
-  held.garbage = 325 * MB
-  await held.clock.advance(300)
-  expect([held.forced, held.guard.isShort]).toEqual([0, true])
-  held.garbage = 420 * MB
-  await held.clock.advance(100)
   expect([held.forced, held.guard.isShort]).toEqual([1, false])
 })
