@@ -69,8 +69,12 @@ const PATIENCE_MS = 5_000
 /** Or memory is so far beyond the limit, and has grown by so much of it meanwhile. */
 const FAR_BEYOND = 1.1
 const MUCH_MORE = 0.15
-/** Or so little is in use that forcing it takes a fifth of a second at most. */
+/**
+ * Where no more than this is in use a collection takes a fifth of a second at most: it is forced, as soon as memory is short, and once in
+ * a while when it is near that.
+ */
 const QUICK_BYTES = 384 << 20
+const QUICK_MS = 10_000
 /** That stops the loop for what it takes: so seldom that it is a tenth of the time at most. */
 const FORCED_SHARE = 10
 /** Near the limit garbage is collected before it makes anybody wait: above this share, as soon as so much was added. */
@@ -110,6 +114,8 @@ export class MemoryGuard {
   #live = 0
   /** In use when the collection that is under way was begun. */
   #usedThen = 0
+  /** It will be forced. */
+  #isQuick = false
   /** Something was let go since the last collection. */
   #hasShed = false
 
@@ -154,7 +160,7 @@ export class MemoryGuard {
     // What was let go last is garbage until it is collected: it must not cost anybody else its connection.
     if (this.#hasShed) return
     // Nor must what became garbage since.
-    const used = this.#begunAt === null ? this.#parts.used() : this.#live
+    const used = this.#begunAt === null || this.#isQuick ? this.#parts.used() : this.#live
     if (used <= maxBytes * TOO_MUCH) return
     this.#shed(used - maxBytes * ENOUGH)
     this.#hasShed = true
@@ -171,14 +177,16 @@ export class MemoryGuard {
   #begin(now: number): void {
     if (this.#begunAt !== null) return
     this.#begunAt = now
+    this.#isQuick = this.#parts.used() < QUICK_BYTES
+    if (this.#isQuick) return
     this.#parts.garbage.begin()
     this.#usedThen = this.#parts.used()
   }
   /** Whether the collection that is under way is over; it is made to be when it cannot be waited for. */
   #isCollected(now: number, resident: number): boolean {
     const { garbage, clock } = this.#parts
-    if (!garbage.isOver()) {
-      if (now < this.#begunAt! + PATIENCE_MS && !this.#isPouring(resident)) return false
+    if (this.#isQuick || !garbage.isOver()) {
+      if (now < this.#begunAt! + PATIENCE_MS && !this.#cannotWait(now, resident)) return false
       if (now < this.#forcedAt + this.#forcedMs * FORCED_SHARE) return false
       garbage.force()
       this.#forcedAt = clock.now()
@@ -191,11 +199,10 @@ export class MemoryGuard {
     return true
   }
   /** Whether more comes in than a collection in the background keeps up with, or one that is forced costs little. */
-  #isPouring(resident: number): boolean {
+  #cannotWait(now: number, resident: number): boolean {
     const { maxBytes } = this.#parts
-    if (resident <= maxBytes) return false
-    const used = this.#parts.used()
-    return used < QUICK_BYTES || (resident >= maxBytes * FAR_BEYOND && used - this.#usedThen >= maxBytes * MUCH_MORE)
+    if (this.#isQuick) return resident > maxBytes || this.#isShort || now >= this.#forcedAt + QUICK_MS
+    return resident >= maxBytes * FAR_BEYOND && this.#parts.used() - this.#usedThen >= maxBytes * MUCH_MORE
   }
 
   #shed(bytes: number): void {
