@@ -21,9 +21,9 @@ import type { BreakSite, Metrics } from '../observe/metrics.ts'
 import { CLOSE } from '../protocol/close-reasons.ts'
 import { encodePresence, encodeStep1, encodeUpdate, KEEPALIVE } from '../protocol/frames.ts'
 import { encodeEntries, type PresenceEntry, type PresenceError } from '../protocol/presence-frame.ts'
+import { deleteSetOf } from '../update/delete-set.ts'
 import { applyOwned } from '../update/owned-update.ts'
 import { CHECK_LIMITS, type UpdateSummary } from '../update/update-check.ts'
-import { deletesOf } from '../update/update-deletes.ts'
 import { Breaks, culpritFacts } from './breaks.ts'
 import { Claims } from './claims.ts'
 import { DeleteCosts } from './delete-costs.ts'
@@ -297,7 +297,7 @@ export class Room {
       const may = this.#ingest.mayRelay(received, summary, this.#relay, () => this.#integrate())
       if (!may || !this.#isWhole) return null
       const { client, from, to } = summary.sections[0]!
-      const deletes = deletesOf(update, summary.deleteSetAt)
+      const deletes = deleteSetOf(update, summary.deleteSetAt)
       const isKeyed = this.#ingest.endsKeyed(summary, this.#relay)
       const bytes = received.frame ?? encodeUpdate(update)
       this.#relay.add(received, client, to, isKeyed)

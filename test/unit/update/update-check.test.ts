@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { deleteSetOf } from '../../../src/update/delete-set.ts'
 import { checkStateVector, checkUpdate, MAX_VALUE_DEPTH, type UpdateSummary } from '../../../src/update/update-check.ts'
-import { deletesOf } from '../../../src/update/update-deletes.ts'
 import { fuzzSeed, randomUpdates, randomWorld } from '../../support/random-docs.ts'
 import { KEY, update, varstring, varuint } from '../../support/update-bytes.ts'
 
@@ -67,7 +67,7 @@ describe('what Yjs makes', () => {
         const { ds } = Y.decodeUpdate(bytes)
         expect(Y.decodeUpdate(Uint8Array.from([0, ...bytes.subarray(deleteSetAt)])).ds).toEqual(ds)
         const deletes = [...ds.clients].filter(([, ranges]) => ranges.length > 0)
-        expect([...deletesOf(bytes, deleteSetAt).clients]).toEqual(
+        expect([...deleteSetOf(bytes, deleteSetAt).clients]).toEqual(
           deletes.map(([client, ranges]) => [client, ranges.map(({ clock, len }) => ({ clock, len }))]),
         )
         if (places === 'fine') expect(neighbours).toEqual([])
