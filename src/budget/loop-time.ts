@@ -112,11 +112,8 @@ export class LoopTime {
   }
   /** Something small was done beside all jobs, because `hasTimeNow`; clock ms. Whoever it was for pays by `charge`. */
   worked(kind: LoopWork, started: number, ended: number): void {
-    if (started - this.#endedAt > FRESH_MS) this.#spent = 0
-    this.#deps.metrics.loopWork.values[kind] += (ended - started) / 1000
-    this.#spent += ended - started
-    this.#endedAt = ended
-    if (!this.#hasTime) this.#ask()
+    this.#beginsAt(started)
+    this.#took(kind, started, ended)
   }
 
   /** Runs a job in a turn to come, or later in this one. Asking again is asking once, on behalf of who has least by now. */
@@ -192,19 +189,26 @@ export class LoopTime {
 
   #serve(job: Job): void {
     const started = this.clock.now()
-    if (started - this.#endedAt > FRESH_MS) this.#spent = 0
+    this.#beginsAt(started)
     const left = (TURN_MS - this.#spent) / 2
     try {
       job.run(started, started + Math.max(LEAST_STRETCH_MS, Math.min(left, STRETCH_MS)))
     } catch (error) {
       this.#deps.onError(error)
     }
-    const ended = this.clock.now()
-    this.#deps.metrics.loopWork.values[job.kind] += (ended - started) / 1000
-    this.#spent += ended - started
-    this.#endedAt = ended
+    this.#took(job.kind, started, this.clock.now())
     // With nobody waiting, nobody was kept from anything: all begin anew from the same place.
     if (this.#queue.length === 0) this.#virtual = this.#furthest
+  }
+
+  /** Work begins at `started`, clock ms: in another turn, if the loop has gone round since the last. */
+  #beginsAt(started: number): void {
+    if (started - this.#endedAt > FRESH_MS) this.#spent = 0
+  }
+  #took(kind: LoopWork, started: number, ended: number): void {
+    this.#deps.metrics.loopWork.values[kind] += (ended - started) / 1000
+    this.#spent += ended - started
+    this.#endedAt = ended
     if (!this.#hasTime) this.#ask()
   }
 

@@ -142,9 +142,8 @@ export class MemoryGuard {
     const { maxBytes, clock } = this.#parts
     const now = clock.now()
     let resident = this.#parts.resident()
-    const isNear = resident > maxBytes * NEAR
-    if (isNear && now >= this.#collectedAt + NEAR_COLLECT_MS) this.#begin(now)
-    if (this.#begunAt !== null && this.#isCollected(now, resident)) resident = this.#parts.resident()
+    if (resident > maxBytes * NEAR) this.#begin(now, NEAR_COLLECT_MS)
+    if (this.#isCollected(now, resident)) resident = this.#parts.resident()
     this.#isTight = resident > maxBytes * NEAR
     if (this.#isShort && resident < maxBytes * RELIEVED) this.#relieve(resident)
     // Whoever waits to be let in waits for the rest too: what is just below the limit goes on being let go.
@@ -154,8 +153,8 @@ export class MemoryGuard {
       this.#parts.log.warn({ event: 'memory_short', resident, maxBytes }, 'memory is short: newcomers wait')
     }
     if (now < this.#settledAt) return
-    if (now >= this.#collectedAt + COLLECT_MS) this.#begin(now)
-    if (this.#begunAt !== null && this.#isCollected(now, resident)) resident = this.#parts.resident()
+    this.#begin(now, COLLECT_MS)
+    if (this.#isCollected(now, resident)) resident = this.#parts.resident()
     if (resident < maxBytes * RELIEVED) return
     // What was let go last is garbage until it is collected: it must not cost anybody else its connection.
     if (this.#hasShed) return
@@ -174,19 +173,21 @@ export class MemoryGuard {
       'memory is enough again',
     )
   }
-  #begin(now: number): void {
-    if (this.#begunAt !== null) return
+  /** Begins a collection, unless one is under way, or was over less than `pauseMs` ago. */
+  #begin(now: number, pauseMs: number): void {
+    if (this.#begunAt !== null || now < this.#collectedAt + pauseMs) return
     this.#begunAt = now
     this.#isQuick = this.#parts.used() < QUICK_BYTES
     if (this.#isQuick) return
     this.#parts.garbage.begin()
     this.#usedThen = this.#parts.used()
   }
-  /** Whether the collection that is under way is over; it is made to be when it cannot be waited for. */
+  /** Whether a collection was under way and is over; it is made to be when it cannot be waited for. */
   #isCollected(now: number, resident: number): boolean {
+    if (this.#begunAt === null) return false
     const { garbage, clock } = this.#parts
     if (this.#isQuick || !garbage.isOver()) {
-      if (now < this.#begunAt! + PATIENCE_MS && !this.#cannotWait(now, resident)) return false
+      if (now < this.#begunAt + PATIENCE_MS && !this.#cannotWait(now, resident)) return false
       if (now < this.#forcedAt + this.#forcedMs * FORCED_SHARE) return false
       garbage.force()
       this.#forcedAt = clock.now()
