@@ -20,7 +20,7 @@ import { SLICE_BYTES } from '../update/update-slices.ts'
 import { findContradiction } from './contradiction.ts'
 import { DeleteCosts } from './delete-costs.ts'
 import { DocumentCheck, type Whole } from './document-check.ts'
-import { Intake, type Received, type Unit, wholeWeight } from './intake.ts'
+import { type ApplyUnit, Intake, type Received, relayedUnit, type Unit } from './intake.ts'
 import type { Member } from './member.ts'
 import type { Relay } from './relay.ts'
 import type { ParkedPart } from './repair.ts'
@@ -45,8 +45,6 @@ export interface IngestDeps {
   readonly log: Log
 }
 
-type Apply = Extract<Unit, { kind: 'apply' }>
-
 /** One update, or piece of one, that a document was given, and who sent it. */
 export interface Applied {
   readonly member: Member
@@ -68,15 +66,15 @@ export class Ingest {
   readonly #stateOf: (client: number) => number
   #check: DocumentCheck
   /** Units that a document was given which broke before anybody was told: the next document gets them first. */
-  #again: Apply[] = []
+  #again: ApplyUnit[] = []
   /** What the document was given in the transaction that runs. */
-  #units: Apply[] = []
+  #units: ApplyUnit[] = []
   /** Whether stored parts were among it, which nobody sent. */
   #hadOrphans = false
   /** One of the orphans may be what breaks documents: they stay where they are. */
   #leavesOrphans = false
   /** What it is being given at this moment. */
-  #current: Apply | null = null
+  #current: ApplyUnit | null = null
   #carefulUntil = 0
   /** Stored parts that build on a record that was lost: tried again whenever one of them may have become whole. */
   #orphans: ParkedPart[] = []
@@ -263,7 +261,7 @@ export class Ingest {
   /** Gives the document what was relayed. To be called inside a transaction. Throws what Yjs throws. */
   applyRelayed(all: readonly Received[]): void {
     const { clock } = this.#deps
-    const units = all.map(unitOf)
+    const units = all.map(relayedUnit)
     this.#units.push(...units)
     let at = clock.now()
     for (const unit of units) {
@@ -282,7 +280,7 @@ export class Ingest {
   }
   /** What was relayed when the document broke goes first into the next one. */
   addAgain(all: readonly Received[]): void {
-    this.#again.push(...all.map(unitOf))
+    this.#again.push(...all.map(relayedUnit))
   }
 
   /** What storage brought and the document could only park (a bad record came before it) waits outside from now on. */
@@ -314,9 +312,7 @@ export class Ingest {
     }
   }
   #measured(unit: Unit, ms: number): void {
-    const { member } = unit.received
-    member.share.unpaid += ms
-    if (this.#payers.at(-1) !== member) this.#payers.push(member)
+    this.spent(unit.received.member, ms)
     if (unit.kind === 'apply') this.#intake.size.took(ms, unit.weight)
   }
 
@@ -370,7 +366,7 @@ export class Ingest {
   }
 
   /** One that is cut, though it is not long, is refused before any of it is there: its slices would be taken up to the depth. */
-  #isTooDeep({ first, isSlice, received, summary }: Apply): boolean {
+  #isTooDeep({ first, isSlice, received, summary }: ApplyUnit): boolean {
     return first && isSlice && received.update.length <= SLICE_BYTES && this.#check.isTooDeep(received.update, summary)
   }
 
@@ -390,7 +386,7 @@ export class Ingest {
   }
 
   /** Applies an update or a slice of one, or parks what leans on something that is not there. False: it was refused. */
-  #place(unit: Apply): boolean {
+  #place(unit: ApplyUnit): boolean {
     const { received, update, summary, stripped } = unit
     const { member, isAnswer } = received
     const whole = { update: received.update, summary }
@@ -456,7 +452,7 @@ export class Ingest {
   }
 
   /** Gives the document a part of what was sent. False: it is nothing that Yjs can have made. */
-  #apply(unit: Apply, part: Uint8Array, whole: Whole, isNews: boolean): boolean {
+  #apply(unit: ApplyUnit, part: Uint8Array, whole: Whole, isNews: boolean): boolean {
     const { member } = unit.received
     const fit = this.#check.judge(part, whole, isNews)
     if (typeof fit === 'string') {
@@ -474,7 +470,7 @@ export class Ingest {
     return false
   }
 
-  #appliedOf({ received: { member, isAnswer }, update }: Apply): Applied {
+  #appliedOf({ received: { member, isAnswer }, update }: ApplyUnit): Applied {
     return { member, update, isAnswer, isInnocent: isAnswer && this.#suspects.isPassedOn(member, update) }
   }
 
@@ -533,22 +529,5 @@ export class Ingest {
     if (typeof fit === 'string')
       this.#deps.log.error({ event: 'stored_part_refused', reason: fit }, 'stored part could not be applied')
     else applyOwned(this.#doc, fit)
-  }
-}
-
-/** An update that is taken in whole. */
-function unitOf(received: Received): Apply {
-  const summary = received.summary!
-  const { update } = received
-  return {
-    kind: 'apply',
-    received,
-    update,
-    summary,
-    first: true,
-    stripped: 0,
-    isSlice: false,
-    wasRelayed: true,
-    weight: wholeWeight(summary),
   }
 }

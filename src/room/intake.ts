@@ -32,24 +32,27 @@ export interface Received {
   readonly at: number
 }
 
+/** An update to apply, or a part of one. */
+export interface ApplyUnit {
+  readonly kind: 'apply'
+  readonly received: Received
+  readonly update: Uint8Array
+  readonly summary: UpdateSummary
+  /** The room has not been asked about `summary` yet. */
+  readonly first: boolean
+  /** Delete ranges nobody here knows the target of, left out: Yjs would park them and pay for them ever after. */
+  readonly stripped: number
+  /** A part of what came. */
+  readonly isSlice: boolean
+  /** Everybody was given it before the document. */
+  readonly wasRelayed: boolean
+  /** How much it is, in the unit of `SliceSize`. */
+  readonly weight: number
+}
+
 /** What is done in one go. */
 export type Unit =
-  /** An update to apply; `first`: the room has not been asked about `summary` yet. */
-  | {
-      readonly kind: 'apply'
-      readonly received: Received
-      readonly update: Uint8Array
-      readonly summary: UpdateSummary
-      readonly first: boolean
-      /** Delete ranges nobody here knows the target of, left out: Yjs would park them and pay for them ever after. */
-      readonly stripped: number
-      /** A part of what came. */
-      readonly isSlice: boolean
-      /** Everybody was given it before the document. */
-      readonly wasRelayed: boolean
-      /** How much it is, in the unit of `SliceSize`. */
-      readonly weight: number
-    }
+  | ApplyUnit
   /** The check refused it. */
   | { readonly kind: 'refused'; readonly received: Received; readonly reason: MalformedUpdate }
   /** A step of the check or of the cutting: nothing to apply yet. */
@@ -277,21 +280,10 @@ export class Intake {
 
   #whole(received: Received, summary: UpdateSummary): Unit {
     // At this moment, not when it came: what it deletes may have been in the update before it.
-    const { bytes, stripped } = this.areDeletesKnown(summary, this.#stateOf)
+    const stripped = this.areDeletesKnown(summary, this.#stateOf)
       ? NOT_STRIPPED(received.update)
       : stripUnknownDeletes(received.update, this.#stateOf)
-    const weight = wholeWeight(summary)
-    return {
-      kind: 'apply',
-      received,
-      update: bytes,
-      summary,
-      first: true,
-      stripped,
-      isSlice: false,
-      wasRelayed: false,
-      weight,
-    }
+    return wholeUnit(received, summary, stripped, false)
   }
 
   /** Whether all that it deletes is there, or comes with it. `clockOf`: an author's next clock. */
@@ -307,8 +299,20 @@ export class Intake {
   }
 }
 
-/** In the unit of `SliceSize`, of an update that is taken in as it is. */
-export const wholeWeight = ({ structs, deletedUnits }: UpdateSummary): number =>
-  structs * PLACED_WEIGHT + Math.ceil(deletedUnits / 32)
+/** One that everybody was given already, and that is taken in as it is. */
+export const relayedUnit = (received: Received): ApplyUnit =>
+  wholeUnit(received, received.summary!, NOT_STRIPPED(received.update), true)
 
-const NOT_STRIPPED = (bytes: Uint8Array): { bytes: Uint8Array; stripped: number } => ({ bytes, stripped: 0 })
+function wholeUnit(
+  received: Received,
+  summary: UpdateSummary,
+  { bytes, stripped }: Stripped,
+  wasRelayed: boolean,
+): ApplyUnit {
+  const weight = summary.structs * PLACED_WEIGHT + Math.ceil(summary.deletedUnits / 32)
+  return { kind: 'apply', received, update: bytes, summary, first: true, stripped, isSlice: false, wasRelayed, weight }
+}
+
+type Stripped = ReturnType<typeof stripUnknownDeletes>
+
+const NOT_STRIPPED = (bytes: Uint8Array): Stripped => ({ bytes, stripped: 0 })
